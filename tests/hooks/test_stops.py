@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -311,9 +310,9 @@ def recorded_calls() -> dict[str, tuple[str, dict[str, Any]]]:
     calls: dict[str, tuple[str, dict[str, Any]]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         message = json.loads(line)
-        if message["event"] in ("PreToolUse", "BeforeTool"):
-            if "command" in message["data"].get("tool_input", {}):
-                calls.setdefault(message["agent"], (message["event"], message["data"]))
+        has_command = "command" in message["data"].get("tool_input", {})
+        if has_command and message["event"] in ("PreToolUse", "BeforeTool"):
+            calls.setdefault(message["agent"], (message["event"], message["data"]))
     event, data = calls["claude"]  # opencode's plugin sends what Claude Code does
     calls["opencode"] = (event, {**data, "tool_name": "bash"})
     return calls
@@ -345,11 +344,11 @@ ORDINARY = ("pnpm i", "ls -la", "git push", "git status", "npm test", "cat gen/a
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Agent:
     agent = Agent(tmp_path_factory.mktemp("kept"))
     agent.learn(PNPM, PUSH, GENERATED)
     agent.compile()
-    yield agent
+    return agent
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -26,15 +26,15 @@ def told_line(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders) -
     """Return when agents are told a rule."""
     if entry.state in STATE_WORDS:
         return STATE_WORDS[entry.state]
-    told = told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
+    by_brim = told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
     if entry.place != NATIVE:
-        return told
+        return by_brim
     by_agents = readers.words(entry)
     if readers.all_load(entry):
         return by_agents
     if not by_agents:
-        return told
-    return f"{by_agents}; others {told}"
+        return by_brim
+    return f"{by_agents}; others {by_brim}"
 
 
 def promise_view(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders) -> list[str]:
@@ -56,8 +56,8 @@ def promise_view(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders
 def counts_words(counts: RuleCounts) -> str:
     """Return what happened because of a rule, in a few words; empty if nothing did."""
     parts = []
-    if counts.told:
-        parts.append(f"told in {counted(counts.told, 'session')}")
+    if counts.sessions_told:
+        parts.append(f"told in {counted(counts.sessions_told, 'session')}")
     if counts.stopped:
         stopped = f"stopped {counted(counts.stopped, 'call')}"
         parts.append(f"{stopped} ({counts.obeyed:,} obeyed, {counts.repeated:,} repeated)")

@@ -252,8 +252,10 @@ def content_digest(source: RuleSource) -> str:
 
 
 def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
-    """Whether the index has as many rules, blocks and checks of *sources* as were compiled: SQLite doesn't
-    notice each page that is lost."""
+    """Whether the index has as many rules, blocks and checks of *sources* as were compiled.
+
+    SQLite doesn't notice each page that is lost.
+    """
     for source in sources:
         row = database.execute(
             "SELECT number, rules, blocks, checks FROM sources WHERE path = ?", (source.path,)

@@ -26,13 +26,13 @@ class RuleHistory:
         self._now = now
         with closing(RulesState(book.home, now=now)) as state:
             self._counts = state.counts()
-            self._told = state.sessions_told()
+            self._sessions_told = state.sessions_told()
 
     def counts(self, entry: RuleEntry) -> RuleCounts:
         """Return what happened because of a rule."""
         counts = self._counts.get((entry.name, self._book.place_of(entry)), {})
         return RuleCounts(
-            told=self._told.get(entry.rule.digest, 0),
+            sessions_told=self._sessions_told.get(entry.rule.digest, 0),
             stopped=counts.get(STOPPED, 0),
             repeated=counts.get(REPEATED, 0),
             refused=counts.get(REFUSED, 0),
@@ -48,10 +48,10 @@ class RuleHistory:
             return state.last(entry.name, self._book.place_of(entry), (STOPPED, REFUSED))
 
 
-def stop_line(held: Intervention) -> str:
+def stop_line(stop: Intervention) -> str:
     """Return a call that was stopped, with its day and session."""
-    day = time.strftime("%Y-%m-%d", time.localtime(held.time))
-    line = f"{held.call} ({held.kind} {day}"
-    if held.session:
-        line += f", session {held.session[:8]}"
+    day = time.strftime("%Y-%m-%d", time.localtime(stop.time))
+    line = f"{stop.call} ({stop.kind} {day}"
+    if stop.session:
+        line += f", session {stop.session[:8]}"
     return f"{line})"

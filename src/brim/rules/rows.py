@@ -116,7 +116,7 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules, blocks, checks and stems a source has, and what telling all of them takes."""
+    """Note how many rules, blocks, checks and stems a source has, and what telling all takes."""
     totals: list[int] = []
     count = 0
     blocking = 0

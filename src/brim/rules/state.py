@@ -75,7 +75,7 @@ class Intervention(PlainData):
 class RuleCounts(PlainData):
     """What happened because of a rule, as far as it's still known."""
 
-    told: int = 0
+    sessions_told: int = 0
     """Sessions that were told it."""
     stopped: int = 0
     repeated: int = 0

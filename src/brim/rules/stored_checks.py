@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from brim.record import PlainData
 from brim.rules.checks.check import Breach, RuleCheck
@@ -93,7 +94,7 @@ class StoredChecks:
 def _check_in(text: str) -> RuleCheck:
     """Return the check that the index has as *text*, which this version of brim has written: a hook
     reads dozens, and ``RuleCheck.from_text`` looks for fields of other versions."""
-    values = {}
+    values: dict[str, Any] = {}
     for name, value in json.loads(text).items():
         values[name] = tuple(value) if isinstance(value, list) else value
     return RuleCheck(**values)

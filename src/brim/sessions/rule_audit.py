@@ -7,8 +7,10 @@ program, an edit. What a rule asks for before the end is looked at when the turn
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +18,11 @@ from typing import Any
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.agents.stream import read
+from brim.config.own_folder import make_folder
+from brim.config.places import user_folder
 from brim.errors import InputError
+from brim.figures import counted
+from brim.files import read_safely, replace_file, sha256_hex
 from brim.record import PlainData
 from brim.rules.checks import CallPlace, CheckedCall, RuleCheck, breach_of, check_for, waits_for
 from brim.rules.keeping import narrowed
@@ -30,6 +36,7 @@ from brim.sessions.work_steps import WorkSteps, steps_after
 
 DAYS = 30
 _DAY = 86_400
+_LARGEST_CACHE = 64 << 20
 _NOT_MADE = ("Stopped once by brim: ", "Your user doesn't allow ", "Held once by brim: ")
 """How the results of calls begin that brim didn't let happen."""
 _PATHS = ("edit", "write")
@@ -54,7 +61,7 @@ class AuditedRule(PlainData):
     place: str
     check: str
     """What brim looks for, for people; empty if no call shows whether it's kept."""
-    kept: int = 0
+    kept_sessions: int = 0
     """Sessions in which it was relevant and not broken."""
     stopped: int = 0
     """Calls that brim stopped or refused."""
@@ -103,33 +110,121 @@ def audit_rules(
     place: CallPlace,
     *,
     days: int | None = None,
+    cache: str | None = None,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
 ) -> RuleAudit:
-    """Return what became of the rules *entries* in the sessions *files*."""
+    """Return what became of the rules *entries* in the sessions *files*.
+
+    *cache* is the path of what was found before: a session that is as it was isn't read again.
+    """
     tallies = [RuleTally(entry) for entry in entries]
     checked = [tally for tally in tallies if tally.check is not None]
+    cached = AuditCache(cache, checked, place)
     total = sum([file.stamp.size for file in files])
     number = 0
     for file in files:
-        if checked and _audit_file(file, checked, place):
+        findings = cached.findings(file)
+        if findings is None and checked:
+            findings = _audit_file(file, checked, place)
+            cached.keep(file, findings)
+        if findings is not None:
             number += 1
+            for tally, finding in zip(checked, findings, strict=True):
+                tally.add(finding, file.session)
         on_read(file.stamp.size, total, len(files))
+    cached.save()
     return RuleAudit(tuple([tally.audited for tally in tallies]), number, days)
 
 
-def _audit_file(file: SessionFile, tallies: list[RuleTally], place: CallPlace) -> bool:
-    """Compare the calls of one session with the rules; whether it could be read."""
+def _audit_file(
+    file: SessionFile, tallies: list[RuleTally], place: CallPlace
+) -> list[SessionFinding] | None:
+    """Return what one session did with each rule; None if it can't be read."""
     reading = SessionAudit(file.session, tallies, place)
     try:
         for event in read(file.path, format=file.format or None):
             reading.take(event)
     except InputError:
-        return False
-    reading.finish()
-    return True
+        return None
+    return reading.finish()
+
+
+class AuditCache:
+    """What was found in sessions that haven't changed since, for the same rules."""
+
+    def __init__(self, path: str | None, tallies: list[RuleTally], place: CallPlace) -> None:
+        self._path = path
+        texts = [f"{place.project} {place.home}"]
+        for tally in tallies:
+            condition = [str(tally.scope), str(tally.entry.condition)]
+            texts += [tally.check.to_text() if tally.check else "", *condition]
+        self._rules = sha256_hex("\n".join(texts).encode("utf-8", "replace"))[:24]
+        self._known: dict[str, Any] = self._load()
+        self._current: dict[str, Any] = {}
+
+    def findings(self, file: SessionFile) -> list[SessionFinding] | None:
+        """Return what is known of *file*; None if nothing is."""
+        entry = self._known.get(self._key(file))
+        if not isinstance(entry, list):
+            return None
+        self._current[self._key(file)] = entry
+        with suppress(TypeError, ValueError, KeyError):
+            return [SessionFinding.from_plain(plain) for plain in entry]
+        return None
+
+    def keep(self, file: SessionFile, findings: list[SessionFinding] | None) -> None:
+        """Keep what was found in *file*."""
+        if findings is not None:
+            self._current[self._key(file)] = [finding.to_dict() for finding in findings]
+
+    def save(self) -> None:
+        """Write what is known of the sessions that were asked for."""
+        if self._path is None or self._current == self._known:
+            return
+        if not os.path.isdir(os.path.dirname(os.path.dirname(self._path))):
+            return  # brim isn't set up here, and only looking makes no folder
+        with suppress(OSError):
+            make_folder(os.path.dirname(self._path))
+            data = {"rules": self._rules, "files": self._current}
+            replace_file(self._path, json.dumps(data).encode(), durable=False)
+
+    def _key(self, file: SessionFile) -> str:
+        return f"{file.path} {file.stamp.inode} {file.stamp.size} {file.stamp.modified}"
+
+    def _load(self) -> dict[str, Any]:
+        if self._path is None:
+            return {}
+        with suppress(OSError, ValueError, RecursionError):
+            data = json.loads(read_safely(self._path, at_most=_LARGEST_CACHE))
+            if isinstance(data, dict) and data.get("rules") == self._rules:
+                files = data.get("files")
+                if isinstance(files, dict):
+                    return files
+        return {}
 
 
 # One rule, and one session ------------------------------------------------------------------------
+
+
+@dataclass
+class SessionFinding:
+    """What one session did with one rule."""
+
+    is_relevant: bool = False
+    """Whether a call was made that it's about."""
+    stopped: int = 0
+    broken: list[tuple[float | None, str]] = field(default_factory=list)
+    """Each call that broke it: when, and what of it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"relevant": self.is_relevant, "stopped": self.stopped, "broken": self.broken}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> SessionFinding:
+        """Return what ``to_dict`` gave."""
+        broken = [(moment, str(call)) for moment, call in plain["broken"]]
+        return cls(bool(plain["relevant"]), int(plain["stopped"]), broken)
 
 
 @dataclass
@@ -137,10 +232,17 @@ class RuleTally:
     """One rule, and what was seen of it so far."""
 
     entry: RuleEntry
-    relevant: set[str] = field(default_factory=set)
-    """The sessions in which a call was made that it's about."""
+    kept_sessions: int = 0
     stopped: int = 0
     broken: list[BrokenCall] = field(default_factory=list)
+
+    def add(self, finding: SessionFinding, session: str) -> None:
+        """Add what one *session* did."""
+        self.stopped += finding.stopped
+        for moment, call in finding.broken:
+            self.broken.append(BrokenCall(session, moment, call))
+        if finding.is_relevant and not finding.broken:
+            self.kept_sessions += 1
 
     def __post_init__(self) -> None:
         self.check = audited_check(self.entry)
@@ -154,13 +256,12 @@ class RuleTally:
     @property
     def audited(self) -> AuditedRule:
         """What became of the rule."""
-        broken_in = {broken.session for broken in self.broken}
         return AuditedRule(
             name=self.entry.name,
             text=self.entry.rule.text,
             place=self.entry.place,
             check=self.check.wording if self.check else "",
-            kept=len(self.relevant - broken_in),
+            kept_sessions=self.kept_sessions,
             stopped=self.stopped,
             broken=tuple(sorted(self.broken, key=lambda broken: broken.time or 0.0)),
         )
@@ -181,7 +282,7 @@ class SessionAudit:
 
     def __init__(self, session: str, tallies: list[RuleTally], place: CallPlace) -> None:
         self._session = session
-        self._tallies = tallies
+        self._rules = [(tally, SessionFinding()) for tally in tallies]
         self._place = place
         self._open_calls: dict[str, ToolCall] = {}
         self._steps = WorkSteps()
@@ -207,9 +308,10 @@ class SessionAudit:
         elif isinstance(event, End) and not event.agent:
             self._end_turn()
 
-    def finish(self) -> None:
-        """Look at the last turn."""
+    def finish(self) -> list[SessionFinding]:
+        """Look at the last turn; return what the session did with each rule."""
         self._end_turn()
+        return [finding for _, finding in self._rules]
 
     def _see_state(self, event: StateSeen) -> None:
         if event.name == "folder" and event.value and not event.agent:
@@ -228,7 +330,7 @@ class SessionAudit:
             command=call.command,
             branch=self._place.branch,
         )
-        for tally in self._tallies:
+        for tally, finding in self._rules:
             check = tally.check
             if check is None or tally.keys.isdisjoint(pending.keys):
                 continue
@@ -236,12 +338,11 @@ class SessionAudit:
                 continue
             part = self._broken_part(check, call, pending)
             if part and was_held:
-                tally.stopped += 1
+                finding.stopped += 1
             elif part:
-                moment = call.time or self._time
-                tally.broken.append(BrokenCall(self._session, moment, part))
+                finding.broken.append((call.time or self._time, part))
             if part or _is_about(check, call):
-                tally.relevant.add(self._session)
+                finding.is_relevant = True
         if not result.error and not was_held:
             self._steps = self._steps.after(call)
             self._work = self._work.after(call)
@@ -263,17 +364,16 @@ class SessionAudit:
             return
         paths = tuple([self._inside(path) for path in self._steps.files])
         situation = Situation(paths=paths, branch=self._place.branch)
-        for tally in self._tallies:
+        for tally, finding in self._rules:
             check = tally.check
             if check is None or not check.is_before_done:
                 continue
             condition = tally.entry.condition
             if condition and not condition.is_met(situation):
                 continue
-            tally.relevant.add(self._session)
+            finding.is_relevant = True
             if not self._steps.fulfil(check, self._place):
-                part = f"a turn ended without {check.wording}"
-                tally.broken.append(BrokenCall(self._session, self._time, part))
+                finding.broken.append((self._time, f"a turn ended without {check.wording}"))
         self._steps = replace(self._steps, files=(), commands=())
 
     def _inside(self, path: str) -> str:
@@ -315,6 +415,24 @@ def audit_totals(audit: RuleAudit) -> dict[str, Any]:
         "rules": len(audit.rules),
         "checked": len(audit.checked),
         "sessions": audit.sessions,
-        "broken": sum([len(rule.broken) for rule in audit.rules]),
+        "broken": len(audit.broken),
+        "broken_calls": sum([len(rule.broken) for rule in audit.rules]),
         "stopped": sum([rule.stopped for rule in audit.rules]),
     }
+
+
+def audit_line(audit: RuleAudit) -> str:
+    """Return the audit in one line; empty if there is nothing to say."""
+    checked = len(audit.checked)
+    if not checked or not audit.sessions:
+        return ""
+    title = f"{checked:,} of {counted(len(audit.rules), 'rule')} can be checked"
+    calls = sum([len(rule.broken) for rule in audit.rules])
+    if not calls:
+        return f"{title}, and none was broken; brim rules audit"
+    return f"{title}, {len(audit.broken):,} broken by {counted(calls, 'call')}; brim rules audit"
+
+
+def audit_cache(environ: Mapping[str, str]) -> str:
+    """Return where it's kept what audits have found."""
+    return os.path.join(user_folder(environ), "cache", "rule-audit.json")

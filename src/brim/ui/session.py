@@ -345,7 +345,7 @@ def _matters(event: Event) -> bool:
 def _interventions(place: Place, session: str) -> list[Intervention]:
     """Return the calls in *session* that rules stopped or refused."""
     with closing(RulesState(place.workspace().home, now=time.time())) as state:
-        return [held for held in state.in_session(session) if held.kind in (STOPPED, REFUSED)]
+        return [call for call in state.in_session(session) if call.kind in (STOPPED, REFUSED)]
 
 
 def _marks(
@@ -372,9 +372,9 @@ def _marks(
             request = broken.request.partition(":")[0]
             at = numbers.get(request, place(broken.time))
             yield SessionMark("break", at, broken.time, _break_text(broken))
-    for held in held_calls:
-        at = place(held.time)
-        yield SessionMark("rules", at, held.time, f"a call was {held.kind}", held.rule)
+    for stop in held_calls:
+        at = place(stop.time)
+        yield SessionMark("rules", at, stop.time, f"a call was {stop.kind}", stop.rule)
 
 
 def _place_among(times: Sequence[float], moment: float | None) -> float:

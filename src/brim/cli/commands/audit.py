@@ -25,6 +25,7 @@ from brim.sessions.rule_audit import (
     DAYS,
     AuditedRule,
     RuleAudit,
+    audit_cache,
     audit_rules,
     audit_totals,
     past_sessions,
@@ -78,7 +79,14 @@ def audit(options: Namespace) -> int:
     )
     progress = ReadingProgress()
     with progress:
-        result = audit_rules(entries, files, place, days=options.days, on_read=progress)
+        result = audit_rules(
+            entries,
+            files,
+            place,
+            days=options.days,
+            cache=audit_cache(workspace.environ),
+            on_read=progress,
+        )
     mistakes: list[RuleMistake] = []
     if options.file is None:
         book = workspace.rulebook
@@ -147,7 +155,7 @@ def _outcome_view(result: RuleAudit) -> Iterator[str]:
             yield paint(f"and {hidden:,} earlier: --json lists them", "faint")
     never = []
     for rule in result.checked:
-        if rule.kept and not rule.broken:
+        if rule.kept_sessions and not rule.broken:
             yield f"\n{paint('kept', 'green')}  {_rule_line(rule)}"
         elif not rule.broken and not rule.stopped:
             never.append(rule.name)
@@ -160,8 +168,8 @@ def _rule_line(rule: AuditedRule) -> str:
     counts = []
     if rule.broken:
         counts.append(f"{counted(len(rule.broken), 'time')}")
-    if rule.kept:
-        counts.append(f"kept in {counted(rule.kept, 'session')}")
+    if rule.kept_sessions:
+        counts.append(f"kept in {counted(rule.kept_sessions, 'session')}")
     if rule.stopped:
         counts.append(f"{counted(rule.stopped, 'call')} stopped by brim")
     return f"{printable(rule.name)}: {cut(rule.text, LONGEST)} ({', '.join(counts)})"
