@@ -103,9 +103,16 @@ def _tell_next(waiting: list[InboxNote], proposed: list[RuleEntry]) -> None:
 
 
 def proposed_checks(book: Rulebook) -> list[RuleEntry]:
-    """Return the rules that brim could check, about which a person hasn't decided."""
-    entries = [entry for entry in book.entries() if entry.state == ACTIVE]
-    return [entry for entry in entries if entry.is_proposed]
+    """Return the rules that brim could check, about which a person hasn't decided; of those that
+    say the same in several native files, the first."""
+    proposed: dict[str, RuleEntry] = {}
+    for entry in book.entries():
+        if entry.state == ACTIVE and entry.is_proposed:
+            key = f"{entry.place} {entry.name}"
+            if entry.native is not None:
+                key = f"{entry.native.accepted_folder} {entry.rule.digest}"
+            proposed.setdefault(key, entry)
+    return list(proposed.values())
 
 
 def _proposed_view(proposed: list[RuleEntry]) -> str:
