@@ -105,7 +105,9 @@ def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(
 
 def test_a_call_that_breaks_a_rule_is_stopped_once_and_runs_the_second_time(agent: Agent) -> None:
     world = agent.world
-    world.brim("learn", "--user", "--name", "no-echo", f"Never run `{INSTALL.partition(' >>')[0]}`.")
+    world.brim(
+        "learn", "--user", "--name", "no-echo", f"Never run `{INSTALL.partition(' >>')[0]}`."
+    )
     agent.install()
     world.api.will(agent.shell(INSTALL), agent.shell("echo other >> other.txt"), Say())
     ran = agent.ask("Say hello.")

@@ -150,6 +150,13 @@ def tool(command: str) -> Any:
     return tool_call("Bash", {"command": command})
 
 
+def test_a_command_of_many_words_is_read(agent: Agent) -> None:
+    words = " ".join([f"word{number}" for number in range(40_000)])
+    assert not bash(agent, f"cat <<'EOF'\n{words}\nEOF")
+    assert not agent.log()
+    assert bash(agent, "npm install x")
+
+
 def test_a_damaged_index_stops_as_before(agent: Agent) -> None:
     agent.compile()
     index = agent.home / ".brim" / "rules.db"

@@ -47,6 +47,8 @@ REMOVED: tuple[str, ...] = (
     # New: what counts against limits, with compactions that no total shows yet.
     "sessions/* brim usage*/out/estimated",
     "sessions/* brim usage*/out/spent",
+    # New: which rules past sessions kept and broke.
+    "sessions/* brim report*/out/rules",
     # New: what the client itself says about its window.
     "statusline/*/reported_share",
     "statusline/*/reported_window",

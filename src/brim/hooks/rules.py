@@ -206,18 +206,20 @@ class RuleTelling:
         if reader is None:
             return []
         deliveries: list[Delivery] = []
+        room = self._room
         for moment in self._moments(session):
-            delivery = self._delivery(reader, moment, session)
+            delivery = self._delivery(reader, moment, session, room)
+            room = room.minus(delivery.text, delivery.total_tokens)
             note(delivery, moment, session)
             deliveries.append(delivery)
         return deliveries
 
-    def _delivery(self, reader: RuleReader, moment: str, session: Session) -> Delivery:
+    def _delivery(self, reader: RuleReader, moment: str, session: Session, room: Room) -> Delivery:
         """Return what *moment* tells. What was found without the lock is used again under it, if
         nothing was told to the session in between."""
-        key = f"{moment} {session.used} {session.to_dict()}"
+        key = f"{moment} {room.tokens} {session.used} {session.to_dict()}"
         if key not in self._deliveries:
-            budget = budget_of(self._call, self._workspace, self._room)
+            budget = budget_of(self._call, self._workspace, room)
             situation = self._situation
             self._deliveries[key] = reader.ask(
                 lambda index: deliver(index, moment, situation, session, budget)

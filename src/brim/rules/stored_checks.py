@@ -15,10 +15,21 @@ from brim.rules.rule import EVERY_BREACH
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
 from brim.rules.stored import condition_of
-from brim.rules.when import BRANCH, ENVIRONMENT, LANGUAGE, PATH, TASK, Case, Clause, Condition
+from brim.rules.when import (
+    ALWAYS,
+    BRANCH,
+    ENVIRONMENT,
+    LANGUAGE,
+    PATH,
+    TASK,
+    Case,
+    Clause,
+    Condition,
+)
 
 _COLUMNS = "name, digest, text, source, condition, scope, check_text, blocks"
 _WILD = frozenset("*?[")
+_CHUNK = 500
 
 
 @dataclass(frozen=True)
@@ -29,13 +40,18 @@ class CheckedRule(PlainData):
     digest: str
     text: str
     source: RuleSource
-    condition: Condition
-    """When it's told."""
+    written_condition: str
+    """When it's told, as the index has it: few callers ask."""
     scope: Condition
     """Where it holds, as a person declared it."""
     check: RuleCheck
     is_refused: bool = False
     """Whether calls that break it are refused every time."""
+
+    @property
+    def condition(self) -> Condition:
+        """When it's told."""
+        return condition_of(self.written_condition)
 
     def breach(self, pending: CheckedCall, situation: Situation) -> Breach | None:
         """Return what of *pending* breaks the rule; None if nothing does, or it doesn't hold
@@ -61,9 +77,18 @@ class StoredChecks:
 
     def about(self, keys: Collection[str]) -> list[CheckedRule]:
         """Return the rules whose check can be about a call with these *keys*."""
-        marks = ",".join("?" * len(keys))
-        rows = f"number IN (SELECT rule FROM check_keys WHERE key IN ({marks}))"  # noqa: S608
-        return list(self._read(rows, sorted(keys)))
+        shared = sorted(self._keys().intersection(keys))  # a command may have thousands of words
+        rules: list[CheckedRule] = []
+        for start in range(0, len(shared), _CHUNK):
+            chunk = shared[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            rows = f"number IN (SELECT rule FROM check_keys WHERE key IN ({marks}))"  # noqa: S608
+            rules += self._read(rows, chunk)
+        return rules
+
+    def _keys(self) -> set[str]:
+        """Return what the checks of the index are about."""
+        return {row[0] for row in self._database.execute("SELECT DISTINCT key FROM check_keys")}
 
     def closing(self) -> list[CheckedRule]:
         """Return the rules with something that must have run before a turn is over."""
@@ -84,8 +109,8 @@ class StoredChecks:
                 digest,
                 text,
                 self._sources[number],
-                condition_of(condition_text),
-                condition_of(scope),
+                condition_text,
+                ALWAYS if scope == "[]" else condition_of(scope),
                 _check_in(check_text),
                 is_refused=f'"{EVERY_BREACH}"' in blocks,
             )
