@@ -255,7 +255,7 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 MOST_ENTERED = {
     "SessionStart": 57,
     "UserPromptSubmit": 69,
-    "PreToolUse": 69,
+    "PreToolUse": 71,
     "PostToolUse": 42,
     "Stop": 74,
 }

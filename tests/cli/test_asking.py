@@ -72,7 +72,7 @@ def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
 
 
 def test_outside_of_a_project_a_person_is_asked_whose_rule_it_is(brim: Brim) -> None:
-    code, shown = asked(brim, "y\n", "learn", "Use uv, never pip.")
+    code, shown = asked(brim, "y\nn\n", "learn", "Use uv, never pip.")
     assert (code, "all your projects? [Y/n]" in shown) == (0, True)
     assert len(texts(brim)) == 1
     assert asked(brim, "n\n", "learn", "Never push to main.")[0] == 2

@@ -439,6 +439,6 @@ def test_a_project_that_begins_with_a_setting_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     assert brim("config", "set", "tiers.full", "0.8", "--project").code == 0
     ran = brim("learn", "Use uv, never pip.")
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
     assert (brim.cwd / ".brim" / ".gitignore").exists()
     assert brim("rules", "trust", "--list", "--json").json["projects"]

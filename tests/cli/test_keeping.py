@@ -126,7 +126,7 @@ def test_why_names_the_check(brim: Brim) -> None:
     brim("learn", "--user", "--name", "gen", "--block", "edit gen/**", "Build it again.")
     ran = brim("rules", "why", "--run", "cd web && npm i x")
     assert ran.lines[0] == (
-        "stops once  npm i x (rule pnpm: npm install, i, add, ci, update and uninstall)"
+        "stops once  npm i x (rule pnpm: npm install, i, add, ci, update, uninstall, run and test)"
     )
     (broken,) = brim("rules", "why", "--file", "gen/a.py", "--json").json["broken"]
     assert (broken["kind"], broken["rule"], broken["part"]) == ("refuses", "gen", "gen/a.py")

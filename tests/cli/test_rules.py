@@ -35,7 +35,7 @@ def test_a_rule_is_a_paragraph_of_the_users_file(brim: Brim) -> None:
         f"Learned for all your projects: {PNPM}",
         "told  at the start of every session",
         'kept  "npm install" is refused, with this rule as the reason',
-        "kept  npm install, i, add, ci, update and uninstall are stopped once, with this rule as"
+        "kept  npm install, i, add, ci, update, uninstall, run and test are stopped once, with this rule as"
         " the reason",
     ]
     rule = rules_in(brim).rule("use-pnpm-not-npm")

@@ -4,7 +4,6 @@ stops it once."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from brim.agents.call import Event, HookCall
 from brim.agents.readers import AnyReader
@@ -14,12 +13,10 @@ from brim.hooks.situations import rules_of, situation_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.transcript import size_of, transcript_of, whole_lines
 from brim.record import PlainData
+from brim.rules.checks.deciding import CallPlace, CheckedCall
 from brim.rules.compiled import RuleIndex
-
-if TYPE_CHECKING:
-    from brim.rules.checks.deciding import CallPlace, CheckedCall
-    from brim.rules.stored_checks import CheckedRule
-    from brim.sessions.work_steps import WorkSteps
+from brim.rules.stored_checks import CheckedRule, StoredChecks
+from brim.sessions.work_steps import WorkSteps, steps_of
 
 TAIL = 2 << 20
 """Bytes at the end of a transcript that are read for what ran before a command."""
@@ -51,9 +48,6 @@ def _find_breaches(call: HookCall, workspace: HookWorkspace) -> list[BrokenRule]
     reader = rules_of(call, workspace)
     if reader is None or not call.tool.name or not reader.ask(_has_checks):
         return []
-    from brim.rules.checks.deciding import CallPlace, CheckedCall
-    from brim.rules.stored_checks import StoredChecks
-
     pending = CheckedCall(call.tool, CallPlace())
     rules = reader.ask(lambda index: StoredChecks(index).about(pending.keys))
     if not rules:
@@ -79,8 +73,6 @@ def _has_checks(index: RuleIndex) -> bool:
 
 def place_of_call(call: HookCall, workspace: HookWorkspace) -> CallPlace:
     """Return where *call* happens."""
-    from brim.rules.checks.deciding import CallPlace
-
     branch = ""
     if workspace.project is not None:
         branch = branch_of(workspace.project)
@@ -107,8 +99,6 @@ def _too_early(
 
 def _steps_in_tail(call: HookCall) -> WorkSteps:
     """Return the steps at the end of the transcript of the agent that makes *call*."""
-    from brim.sessions.work_steps import steps_of
-
     path = transcript_of(call)
     events: list[Event] = []
     feed: Feed | None = None
