@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Timer
 from typing import Any
 
-from brim.agents import agent_named
+from brim.agents import agent_named, agent_of_hook
 from brim.agents.call import NOTHING, Answer, HookCall, joined
 from brim.agents.fields import text, without_half_characters
 from brim.config.places import user_folder, without_bad_home
@@ -221,12 +221,18 @@ def answer_to(
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
     value = agent_named(agent)
+    running = agent_of_hook(environ)
+    if running and running != agent:
+        value = agent_named(running)
+        has_own = os.path.exists(value.places.user_file(environ))
+        if has_own or event not in value.events:
+            return ""  # its own hook answers, or asks for other events
     name = event
     if event not in value.events:
         name = text(data, "hook_event_name") or event
     call = value.read(name, data, environ)
     if call is None:
-        raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
+        raise ValueError(f"{value.name} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
     return value.word(call, answer) if answer else ""
 
