@@ -124,10 +124,8 @@ TABLE = (
         "Copilot CLI",
         ".copilot",
         ("brim.json", "settings.json"),
-        UserRules(
-            "COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"
-        ),
-        hook_signs=("COPILOT_HOOK_DIR",),
+        UserRules("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"),
+        hook_signs=("COPILOT_PROJECT_DIR",),
     ),
 )
 

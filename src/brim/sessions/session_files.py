@@ -67,9 +67,10 @@ class SessionFile(NamedTuple):
 
     @property
     def session(self) -> str:
-        """The session's id, by the file's name; Gemini CLI's has only how it begins."""
+        """The session's id, by the name of the file or of its folder; Gemini CLI's has only how it
+        begins."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
-        found = _ID.search(stem)
+        found = _ID.search(stem) or _ID.search(os.path.basename(os.path.dirname(self.path)))
         return (
             found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
         )

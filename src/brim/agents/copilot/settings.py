@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.copilot.value import AGENT
-from brim.agents.fields import mapping, value
+from brim.agents.fields import mapping
 from brim.agents.settings import (
     PLUGIN_NAME,
     AgentSettings,
     Instructions,
-    Plugin,
     json_settings,
 )
 

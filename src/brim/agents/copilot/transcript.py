@@ -121,7 +121,7 @@ class CopilotEventsReader(LineReader):
             Compaction,
             trigger=trigger,
             before=count(data, "preCompactionTokens") or None,
-            after=count(data, "postCompactionTokens") or None,
+            after=count(data, "conversationTokens") or None,  # without system prompt and tools
             kept=(*self._prompts_at, *self._since_start),
         )
         self.say("summary", text(data, "summaryContent"))
