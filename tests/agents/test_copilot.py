@@ -173,6 +173,7 @@ def test_a_command_that_failed_is_told_from_one_that_did_not() -> None:
 def test_what_its_tools_are_given_has_the_usual_names() -> None:
     made = hooked("PreToolUse", tool_name="Write", tool_input={"path": "/a", "file_text": "x"})
     assert (made.tool.files, made.tool.text) == (("/a",), "x")
+    assert made.tool.input["content"] == "x"
     edit = {"path": "/a", "old_str": "x", "new_str": "y"}
     edited = hooked("PreToolUse", tool_name="Edit", tool_input=edit)
     assert edited.tool.changes == (("/a", "x", "y"),)

@@ -188,8 +188,9 @@ class ToolCall(Event):
 
 
 def _joined_texts(edit: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the texts under *keys* of one edit."""
-    return "\n".join([edit[key] for key in keys if isinstance(edit.get(key), str)])
+    """Return the texts under *keys* of one edit; one that stands under two of them, once."""
+    texts = [edit[key] for key in keys if isinstance(edit.get(key), str)]
+    return "\n".join(dict.fromkeys(texts))
 
 
 # The tools of an agent ----------------------------------------------------------------------------

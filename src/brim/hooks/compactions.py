@@ -78,8 +78,8 @@ def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
     summary = state.kept(COMPACTED)
     if isinstance(summary, str):
         state.keep(COMPACTED, None)
-        is_measured = measure_lost(call, workspace, summary=summary.strip())
-        if call.agent.announces_compactions and not is_measured:
+        is_found = _measure(call, workspace, summary.strip())
+        if call.agent.announces_compactions and not is_found:
             _measure_later(state, summary)
 
 
@@ -91,11 +91,15 @@ def _measure_later(state: SessionState, summary: str) -> None:
         state.keep(COMPACTED, summary)
 
 
-def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "") -> bool:
-    """Keep what the last compaction lost for the next answer, for the memory and for statistics.
+def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
+    """Keep what the last compaction lost for the next answer, for the memory and for statistics."""
+    _measure(call, workspace, "")
 
-    *summary* is what the client said it left, if the transcript doesn't have it yet. Return whether
-    there is a compaction that wasn't measured before.
+
+def _measure(call: HookCall, workspace: HookWorkspace, summary: str) -> bool:
+    """Keep what the last compaction lost; return whether there is one that wasn't measured before.
+
+    *summary* is what the client said it left, if the transcript doesn't have it yet.
     """
     report = _last_report(call, workspace, summary)
     if report is None:

@@ -29,7 +29,7 @@ from brim.agents.agent import (
     WindowSeen,
     cut,
 )
-from brim.agents.call import BEFORE_TOOL, PERMISSION, Answer, HookCall, Tools
+from brim.agents.call import BEFORE_TOOL, KEYS, PERMISSION, Answer, HookCall, Tools
 from brim.agents.fields import count, first_text, mapping, parsed_line, text
 from brim.files import data_lines
 
@@ -59,7 +59,16 @@ TOOLS = Tools(
         "agent": "Agent Task read_agent list_agents write_agent",
         "question": "ask_user",
         "plan": "exit_plan_mode",
-    }
+    },
+    {
+        **KEYS,
+        "write": {**KEYS["write"], "content": ("file_text", "content")},
+        "edit": {
+            **KEYS["edit"],
+            "old_string": ("old_str", "old_string"),
+            "new_string": ("new_str", "new_string"),
+        },
+    },
 )
 """Hooks hear of the usual tools by Claude Code's names. What they are given has its own names."""
 
