@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brim.money.words import STOPPED_BY
-from tests.e2e import test_hooks, test_limits, test_memory
+from tests.e2e import test_hooks, test_limits, test_memory, test_own_files, test_plugins
 from tests.e2e.agents import Agent, Copilot
 from tests.e2e.programs import program
 from tests.e2e.script import Asked, Call, Say
@@ -39,6 +39,8 @@ SHARED: tuple[Callable[[Agent], None], ...] = (
     test_memory.test_what_was_asked_and_which_command_failed_is_written_down_once,
     test_memory.test_what_fails_in_the_same_way_again_and_again_is_noticed,
     test_memory.test_whoever_wants_only_the_rules_gets_no_journal,
+    test_own_files.test_what_the_program_reads_on_its_own_is_there_once,
+    test_plugins.test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_removed,
 )
 """Tests of every agent."""
 
@@ -176,6 +178,23 @@ def test_an_environment_that_is_deleted_stops_no_call(copilot: Copilot, tmp_path
     shutil.rmtree(world.home / ".brim" / "bin")
     (world.project / "made.txt").unlink()
     test_hooks.says_nothing(copilot)
+
+
+def test_a_refused_command_and_a_refused_edit_are_not_made(copilot: Copilot) -> None:
+    world = copilot.world
+    world.brim("learn", "--user", "--block", "make release", "Use the pipeline")
+    world.brim("learn", "--user", "--block", "edit dist/**", "dist/ is built")
+    copilot.install()
+    built = world.project / "dist" / "a.txt"
+    world.api.will(
+        copilot.shell("make release; echo ran > ran.txt"), copilot.write(built, "x"), Say()
+    )
+    ran = copilot.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    results = [part.text for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert ["Use the pipeline" in results[0], "dist/ is built" in results[1]] == [True, True]
+    assert not built.exists()
+    assert not (world.project / "ran.txt").exists()
 
 
 def test_a_refused_prompt_says_why_and_makes_no_request(copilot: Copilot) -> None:

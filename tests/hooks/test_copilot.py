@@ -131,6 +131,6 @@ def test_a_hook_for_claude_code_answers_in_the_form_of_the_agent_that_runs_it(
 def test_a_hook_for_claude_code_is_silent_beside_the_agents_own(world: World) -> None:
     own = Path(world.environ["HOME"]) / ".copilot" / "hooks" / "brim.json"
     own.parent.mkdir(parents=True)
-    own.write_text("{}")
+    own.write_text('{"command": "/home/user/.brim/bin/hook UserPromptSubmit copilot || true"}')
     assert ask(world, "UserPromptSubmit", "claude", prompt="go on") == {}
     assert RULE in text_of(ask(world, "UserPromptSubmit", prompt="go on"))

@@ -18,6 +18,7 @@ from threading import Timer
 from typing import Any
 
 from brim.agents import agent_named, agent_of_hook
+from brim.agents.agent import Agent
 from brim.agents.call import NOTHING, Answer, HookCall, joined
 from brim.agents.fields import text, without_half_characters
 from brim.config.places import user_folder, without_bad_home
@@ -224,9 +225,8 @@ def answer_to(
     running = agent_of_hook(environ)
     if running and running != agent:
         value = agent_named(running)
-        has_own = os.path.exists(value.places.user_file(environ))
-        if has_own or event not in value.events:
-            return ""  # its own hook answers, or asks for other events
+        if event not in value.events or _has_own_hook(value, event, environ):
+            return ""
     name = event
     if event not in value.events:
         name = text(data, "hook_event_name") or event
@@ -235,6 +235,15 @@ def answer_to(
         raise ValueError(f"{value.name} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
     return value.word(call, answer) if answer else ""
+
+
+def _has_own_hook(agent: Agent, event: str, environ: Mapping[str, str]) -> bool:
+    """Whether the user's settings of *agent* call brim at *event*: then that hook answers."""
+    try:
+        with open(agent.places.user_file(environ), "rb") as file:
+            return f" {event} {agent.name}".encode() in file.read(LARGEST)
+    except OSError:
+        return False
 
 
 def _answer_in_time(
