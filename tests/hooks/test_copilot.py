@@ -12,7 +12,7 @@ import pytest
 from tests.hooks.hook_world import RULE, World
 
 SESSION = "6681cc45-fa39-4eac-9c22-1a9843fa7975"
-BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+BASH: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 HERE = {"COPILOT_CLI": "1", "COPILOT_PROJECT_DIR": "/p"}
 
 

@@ -161,11 +161,18 @@ def _files_that_may_change(commands: list[list[str]], text: str) -> list[tuple[s
     for program, *arguments in commands:
         if not program:  # it can't be parsed
             files += [("", word) for word in text.split()]
-        elif program == "cp":
-            files += [(program, word) for word in arguments[-1:]]
-        elif program not in _INSIDE and _may_change(program, arguments):
-            files += [(program, word) for word in arguments]
+            continue
+        files += [(program, word) for word in _arguments_that_change(program, arguments)]
     return files
+
+
+def _arguments_that_change(program: str, arguments: list[str]) -> list[str]:
+    """Return the *arguments* that may be files that *program* changes."""
+    if program == "cp":
+        return arguments[-1:]
+    if program in _INSIDE or not _may_change(program, arguments):
+        return []
+    return arguments
 
 
 def _real_path(path: str, folder: str, workspace: HookWorkspace) -> str:
@@ -212,36 +219,48 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
     one; but not if the variables are taken away by which it knows an agent.
     """
     hides_agent = _hides_agent(commands, text)
-    if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
-        words = commands[0]
-        commands = [words[at : at + 9] for at, word in enumerate(words) if word == "brim"]
+    if commands and not commands[0][0]:
+        commands = _commands_after_brim(commands[0])
     for words in commands:
         arguments = _arguments_of_brim(words)
-        if not arguments or _is_harmless(arguments):
-            continue
-        plain = [word for word in arguments if not word.startswith("-")]
-        if plain[:1] == ["rules"]:
-            plain = plain[1:]
-        if not plain or plain == ["pause", "off"]:
-            continue
-        is_refused_later = _is_refused_by_brim(plain, arguments)
-        if _loosens(plain[0], arguments) or (hides_agent and is_refused_later):
+        if _may_loosen(arguments, hides_agent=hides_agent):
             return " ".join(["brim", *arguments])
     return ""
 
 
 def _hides_agent(commands: list[list[str]], text: str) -> bool:
     """Whether the command may take away the variables by which brim knows an agent."""
-    if any(sign in text for sign in _OTHER_SIGNS):
-        return True
+    signs = list(_OTHER_SIGNS)
     for agent in every_agent():
-        if any(sign in text for sign in agent.sign_prefixes):
-            return True
-    for words in commands:
-        for hiding_word in _HIDING.get(words[0], ()):
-            if hiding_word in ("", *words):
-                return True
-    return False
+        signs += agent.sign_prefixes
+    if any(sign in text for sign in signs):
+        return True
+    return any(_starts_without_variables(words) for words in commands)
+
+
+def _starts_without_variables(words: list[str]) -> bool:
+    """Whether a command runs another one without the variables of this process."""
+    hiding_words = _HIDING.get(words[0], ())
+    return "" in hiding_words or not set(words).isdisjoint(hiding_words)
+
+
+def _commands_after_brim(words: list[str]) -> list[list[str]]:
+    """Return what may be commands of brim in *words* that can't be parsed: each may begin one."""
+    return [words[place : place + 9] for place, word in enumerate(words) if word == "brim"]
+
+
+def _may_loosen(arguments: list[str], *, hides_agent: bool) -> bool:
+    """Whether brim, called with these *arguments*, may allow more than before."""
+    if not arguments or _is_harmless(arguments):
+        return False
+    plain = [word for word in arguments if not word.startswith("-")]
+    if plain[:1] == ["rules"]:
+        plain = plain[1:]
+    if not plain or plain == ["pause", "off"]:
+        return False
+    if _loosens(plain[0], arguments):
+        return True
+    return hides_agent and _is_refused_by_brim(plain, arguments)
 
 
 def _is_harmless(arguments: list[str]) -> bool:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
-import time
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, BinaryIO
 
+from brim.agents.agent import subagent_of
 from brim.agents.call import Event
 from brim.agents.events import Compaction, RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line
 from brim.agents.readers import format_of
-from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
+from brim.agents.stream import BLOCK, LONGEST_LINE, read
 from brim.agents.usage import UsageLines, usage_lines_of
 from brim.errors import InputError
 from brim.models.price_list import Prices
 from brim.models.usage import Tokens
+from brim.sessions.files import UNBOUNDED, FilePosition, ReadingBounds
 from brim.sessions.requests import (
     ESTIMATE,
     ClientTotal,
@@ -51,48 +54,8 @@ UNREADABLE = (
     ValueError,
 )
 """What reading a line may raise that holds something else than its client writes."""
-LINES_PER_LOOK = 64
-"""Lines between two looks at the clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilePosition:
-    """How far a file was read, and what it was then."""
-
-    inode: int
-    size: int
-    modified: int
-    """Nanoseconds."""
-    read_to: int = 0
-    tail_crc: int = 0
-    format: str = ""
-    state: str = "{}"
-    broken: int = 0
-    """Lines that couldn't be read."""
-
-    def is_unchanged(self, about: os.stat_result) -> bool:
-        """Whether nothing was written since."""
-        stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
-        return stamp == (self.inode, self.size, self.modified)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingBounds:
-    """How much may be read before the rest waits for the next time."""
-
-    size: int | None = None
-    """Bytes."""
-    deadline: float | None = None
-    """A moment of ``time.monotonic``."""
-
-    def are_reached(self, size: int) -> bool:
-        """Whether *size* bytes, or this moment, are enough."""
-        if self.size is not None and size >= self.size:
-            return True
-        return self.deadline is not None and time.monotonic() >= self.deadline
-
-
-UNBOUNDED = ReadingBounds()
+READ_AT_ONCE = 1 << 18
+"""Bytes that are read before the next look at the clock."""
 
 
 @dataclass(slots=True)
@@ -185,8 +148,16 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
     A file that lies anywhere is read whole unless it's a transcript: it may be one JSON value.
     """
     in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
-    sub_agent = subagent_of(path) if in_folder else ""
+    sub_agent = ""
+    if in_folder:
+        sub_agent = subagent_of(path)
     return usage_lines_of(format, path, sub_agent, slug)
+
+
+@cache
+def line_signs(signs: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    """Return the pattern that finds any of *signs*: one search is faster than one for each."""
+    return re.compile(b"|".join(map(re.escape, signs)))
 
 
 def _format_in(file: BinaryIO) -> str:
@@ -197,7 +168,9 @@ def _format_in(file: BinaryIO) -> str:
         if not line:
             break
         parsed = parsed_line(line.removeprefix(BYTE_ORDER_MARK))
-        format = format_of(parsed) if isinstance(parsed, dict) else None
+        format = None
+        if isinstance(parsed, dict):
+            format = format_of(parsed)
         if format:
             return format
     return ""
@@ -266,28 +239,38 @@ class _UsageReader:
     def read(self, file: BinaryIO) -> None:
         """Read the lines of *file* from here on."""
         start = self.offset
-        at = start
-        signs = self.lines.signs
-        count = 0
-        file.seek(at)
-        while line := file.readline(LONGEST_LINE):
-            for sign in signs:
-                if sign in line:
-                    self._take(line, at)
-                    break
-            at += len(line)
-            if not line.endswith(b"\n"):
-                break  # counted if it's whole, and read again when it has an end
-            self.offset = at
-            count += 1
-            if count % LINES_PER_LOOK == 0 and self._bounds.are_reached(at - start):
+        begun = b""
+        at_once = min(READ_AT_ONCE, self._bounds.size or READ_AT_ONCE)
+        file.seek(start)
+        # A block is at least as long as the line that has begun, so a long line is copied rarely.
+        while block := file.read(max(at_once, len(begun))):
+            data = begun + block
+            end = data.rfind(b"\n") + 1
+            self._take_lines(data, end)
+            self.offset += end
+            begun = data[end:]
+            if end and self._bounds.are_reached(self.offset - start):
                 self.reading.is_complete = False
+                begun = b""
                 break
-        self.reading.size = at - start
+        # A line without an end counts if it's whole, and is read again when it has its end.
+        self._take_lines(begun, len(begun))
+        self.reading.size = self.offset + len(begun) - start
         self.reading.folder = self.lines.folder
 
+    def _take_lines(self, data: bytes, size: int) -> None:
+        """Take those lines in the first *size* bytes of *data* that may report something."""
+        search = line_signs(self.lines.signs).search
+        line_end = 0
+        while sign := search(data, line_end, size):
+            begin = max(data.rfind(b"\n", line_end, sign.start()) + 1, line_end)
+            line_end = data.find(b"\n", sign.end(), size) + 1 or size
+            self._take(data[begin:line_end], self.offset + begin)
+
     def _take(self, line: bytes, at: int) -> None:
-        parsed = parsed_line(line if at else line.removeprefix(BYTE_ORDER_MARK))
+        if at == 0:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        parsed = self.lines.parsed(line)
         if not isinstance(parsed, dict):
             self.broken += line.endswith(b"\n")
             return

@@ -16,7 +16,8 @@ from typing import Any
 from brim.agents.copilot.value import TOOLS, answer_and_code, is_typed
 from brim.agents.events import Attachment, Compaction, End, ModelSeen, Usage
 from brim.agents.fields import count, flag, mapping, text, value
-from brim.agents.lines import Bounded, LineReader, refusal_in, seconds
+from brim.agents.lines import Bounded, LineReader, refusal_in
+from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
 _MOST_KEPT = 5_000
