@@ -109,7 +109,11 @@ def test_a_limit_ends_the_turn_at_the_second_call(world: World) -> None:
     ask(world, "UserPromptSubmit", prompt="go on")
     write_events(world, ("session.start", {"sessionId": SESSION}))
     write_events(world, ("session.usage_record", {"usage": usage}))
-    request = {"sessionId": SESSION, "toolName": "bash", "toolInput": {"command": "ls"}}
+    request: dict[str, Any] = {
+        "sessionId": SESSION,
+        "toolName": "bash",
+        "toolInput": {"command": "ls"},
+    }
     answers = [ask(world, "PreToolUse", **BASH) for _ in range(2)]
     assert [answer.get("permissionDecision") for answer in answers][-1:] == [None]
     ended = ask(world, "PermissionRequest", **request)
