@@ -14,7 +14,7 @@ from tests.e2e import test_hooks, test_limits, test_memory, test_own_files, test
 from tests.e2e.agents import Agent, Copilot
 from tests.e2e.programs import program
 from tests.e2e.script import Asked, Call, Say
-from tests.e2e.world import World
+from tests.e2e.world import Terminal, World
 
 SHARED: tuple[Callable[[Agent], None], ...] = (
     test_hooks.test_a_rule_that_always_holds_is_there_from_the_start_and_once,
@@ -249,3 +249,21 @@ def test_hooks_of_both_count_once(copilot: Copilot) -> None:
     copilot.ask("Say hello.", "--trust-folder")
     assert world.api.turns[-1].times(ALWAYS) == 1
     assert [entry["kind"] for entry in test_memory.journal(copilot)] == ["human", "command"]
+
+
+# The status line ----------------------------------------------------------------------------------
+
+
+def test_the_status_line_shows_how_full_the_window_is(copilot: Copilot) -> None:
+    world = copilot.world
+    copilot.install()
+    folder = world.home / ".copilot"
+    (folder / "config.json").write_text(json.dumps({"trustedFolders": [str(world.project)]}))
+    command = {"type": "command", "command": str(world.home / ".brim" / "bin" / "statusline")}
+    (folder / "settings.json").write_text(json.dumps({"statusLine": command}))
+    world.api.will(Say("It is done."))
+    environ = {**world.environ, **copilot.environ()}
+    with Terminal([copilot.program], world.project, environ) as terminal:
+        terminal.wait_for("window 936,000")
+        terminal.enter("Say hello.")
+        terminal.wait_for("of 936,000")

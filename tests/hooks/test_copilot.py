@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from brim.hooks.statusline import read_status
 from tests.hooks.hook_world import RULE, World
 
 SESSION = "6681cc45-fa39-4eac-9c22-1a9843fa7975"
@@ -120,6 +121,14 @@ def test_a_limit_ends_the_turn_at_the_second_call(world: World) -> None:
     assert (ended["behavior"], ended["interrupt"]) == ("deny", True)
     refused = ask(world, "UserPromptSubmit", prompt="go on")
     assert refused["decision"] == "block"
+
+
+def test_the_status_line_shows_what_stands_in_the_window_and_not_the_sessions_sum() -> None:
+    samples = Path(__file__).parents[1] / "recorded" / "data" / "copilot_statusline.jsonl"
+    statuses = [read_status(json.loads(line), now=0) for line in samples.read_text().splitlines()]
+    assert statuses[0].used_tokens is None
+    assert not statuses[0].emptied
+    assert (statuses[-1].used_tokens, statuses[-1].context_window) == (15_184, 936_000)
 
 
 def test_a_hook_for_claude_code_answers_in_the_form_of_the_agent_that_runs_it(
