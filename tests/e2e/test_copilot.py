@@ -23,7 +23,6 @@ SHARED: tuple[Callable[[Agent], None], ...] = (
     test_hooks.test_what_is_told_keeps_to_the_budget_that_init_wrote,
     test_hooks.test_nothing_is_told_twice_when_a_session_goes_on,
     test_hooks.test_a_project_is_not_listened_to_before_it_is_trusted,
-    test_hooks.test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once,
     test_hooks.test_an_agent_that_goes_in_circles_is_held_once,
     test_hooks.test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command,
     test_hooks.test_an_agent_that_asks_on_and_on_is_never_let_through,
@@ -178,6 +177,17 @@ def test_an_environment_that_is_deleted_stops_no_call(copilot: Copilot, tmp_path
     shutil.rmtree(world.home / ".brim" / "bin")
     (world.project / "made.txt").unlink()
     test_hooks.says_nothing(copilot)
+
+
+def test_a_call_that_breaks_a_rule_is_stopped(copilot: Copilot) -> None:
+    world = copilot.world
+    world.learn("Use uv, never pip.")
+    copilot.install()
+    world.api.will(copilot.shell("pip --version > ran.txt; pip install -r gone.txt"), Say())
+    copilot.ask("Say hello.")
+    (stopped,) = [part for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert "Use uv, never pip." in stopped.text
+    assert not (world.project / "ran.txt").exists()
 
 
 def test_a_refused_command_and_a_refused_edit_are_not_made(copilot: Copilot) -> None:

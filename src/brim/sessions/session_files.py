@@ -86,7 +86,7 @@ class SessionFile(NamedTuple):
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the folders of the agents, each with its agent, whether they exist or not.
 
-    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
+    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-3:-1]
     [('gemini', '/home/user/.gemini/tmp'), ('opencode', '/home/user/.brim/opencode')]
     """
     folders = []
