@@ -60,6 +60,12 @@ ONE_OF_EACH: dict[str, dict[str, Any]] = {
         "sessionID": "ses_1",
         "part": {"type": "step-finish", "tokens": {"input": 5, "output": 3}, "cost": 0.1},
     },
+    "copilot-events": {
+        "type": "session.usage_record",
+        "data": {"usage": {"inputTokens": 5, "outputTokens": 3}},
+        "id": "e1",
+        "parentId": None,
+    },
     "anthropic": {
         "id": "msg_1",
         "type": "message",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.e2e.programs import FOLDER
 from tests.e2e.script import Asked, Call, Part
 from tests.e2e.world import Ran, World
 from tests.hooks.hook_world import patient
@@ -19,6 +20,15 @@ QUIET = {
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
+
+
+COPILOT_CACHE = FOLDER / "cache"
+_COPILOT_TOLD = re.compile(
+    r"<system_reminder>\n(?P<prompt>.*?)\n</system_reminder>"
+    r"|Additional (?:context|guidance) from (?P<event>\w+) hooks?:\n(?P<call>.*)"
+    r"|\A(?P<start>(?:Rules your user set|- |## ).*)",
+    re.DOTALL,
+)
 
 
 class Told(NamedTuple):
@@ -301,6 +311,60 @@ class Opencode(Agent):
 
     def write(self, path: Path, content: str, **said: int) -> Call:
         return Call("write", {"filePath": str(path), "content": content}, **said)
+
+
+class Copilot(Agent):
+    """GitHub Copilot CLI, from npm, with the API as a provider of the person's own."""
+
+    name = "copilot"
+    role = "user"
+    model = "claude-sonnet-4.6"
+    going_on = ("--continue",)
+
+    def __init__(self, program: str, world: World) -> None:
+        super().__init__(program, world)
+        self.most_tokens = ""
+        """Tokens of a prompt at which it compacts; empty for those of its model."""
+
+    def command(self, prompt: str) -> list[str]:
+        allowed = ("--allow-all-tools", "--allow-all-paths")
+        return [self.program, "-p", prompt, *allowed, "--output-format", "json"]
+
+    def environ(self) -> Mapping[str, str]:
+        variables = {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_HOME": str(self.world.home / ".copilot"),
+            "COPILOT_MODEL": self.model,
+            "COPILOT_PROVIDER_API_KEY": "dummy",
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_BASE_URL": self.world.api.url,
+            # It unpacks itself there when it starts first: 235 MB that every test can share.
+            "XDG_CACHE_HOME": str(COPILOT_CACHE),
+        }
+        if self.most_tokens:
+            variables["COPILOT_PROVIDER_MAX_PROMPT_TOKENS"] = self.most_tokens
+        return variables
+
+    def shell(self, command: str, **said: int) -> Call:
+        return Call("bash", {"command": command, "description": "a command"}, **said)
+
+    def task(self, prompt: str) -> Call:
+        """Return the model's call of the tool that starts a sub-agent."""
+        about = {"name": "sub", "description": "a task", "agent_type": "general-purpose"}
+        return Call("task", {**about, "prompt": prompt, "mode": "sync"})
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        path.parent.mkdir(parents=True, exist_ok=True)  # it writes no file into a new folder
+        return Call("create", {"path": str(path), "file_text": content}, **said)
+
+    def told(self, asked: Asked) -> list[Told]:
+        return [
+            Told(found["event"] or "", found["prompt"] or found["call"] or found["start"], part)
+            for part in asked.parts
+            if part.place >= 0
+            for found in _COPILOT_TOLD.finditer(part.text)
+        ]
 
 
 AGENTS: Mapping[str, type[Agent]] = {"claude": Claude, "codex": Codex, "gemini": Gemini}

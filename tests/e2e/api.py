@@ -34,6 +34,8 @@ class ModelApi:
         self.bill: Callable[[Mapping[str, Any]], int] = about
         """How many tokens the model counts in a request, where no step says it."""
         self.asked: list[Asked] = []
+        self.replies: list[Reply] = []
+        """What was answered, with what it took."""
         self.elsewhere: list[str] = []
         """What was wanted from the network, and refused."""
         self._numbers = 0
@@ -95,7 +97,9 @@ class ModelApi:
         whole = not (body.get("stream") or path.endswith("streamGenerateContent"))
         model = str(body.get("model") or path.rpartition("/")[2].partition(":")[0])
         written = step.output_tokens or about(step[0])
-        return wire.write(Reply(number, step, model, read, total - read, written, whole))
+        reply = Reply(number, step, model, read, total - read, written, whole)
+        self.replies.append(reply)
+        return wire.write(reply)
 
     def _cache(self, total: int) -> int:
         """Return how much of a turn is cached: all that the one before it held, unless the window

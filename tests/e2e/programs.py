@@ -25,10 +25,17 @@ INSTALLED = {
     / "opencode-linux-x64"
     / "bin"
     / "opencode",  # on other systems it's left out
+    "copilot": FOLDER / "node_modules" / ".bin" / "copilot",
 }
 """Where ``make e2e`` puts each program."""
 
-NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}
+NAMES = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "opencode",
+    "copilot": "GitHub Copilot CLI",
+}
 
 
 def is_installed(folder: Path = FOLDER, wanted: Path = WANTED) -> bool:

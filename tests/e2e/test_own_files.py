@@ -6,7 +6,7 @@ from __future__ import annotations
 from tests.e2e.agents import Agent
 from tests.e2e.test_memory import compacted
 
-FILES = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
+FILES = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md", "copilot": "AGENTS.md"}
 OTHER_FILES = {"claude": "GEMINI.md", "codex": "CLAUDE.md", "gemini": "AGENTS.md"}
 RULE = "Never touch the files under legacy/."
 

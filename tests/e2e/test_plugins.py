@@ -23,11 +23,13 @@ ADD = {
     "claude": [["plugin", "marketplace", "add", str(ROOT)], ["plugin", "install", "brim@brim"]],
     "codex": [["plugin", "marketplace", "add", str(ROOT)], ["plugin", "add", "brim@brim"]],
     "gemini": [["extensions", "install", str(ROOT / "plugins/brim/gemini"), "--consent"]],
+    "copilot": [["plugin", "marketplace", "add", str(ROOT)], ["plugin", "install", "brim@brim"]],
 }
 REMOVE = {
     "claude": ["plugin", "uninstall", "brim@brim"],
     "codex": ["plugin", "remove", "brim@brim"],
     "gemini": ["extensions", "uninstall", "brim"],
+    "copilot": ["plugin", "uninstall", "brim@brim"],
 }
 
 

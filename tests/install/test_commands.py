@@ -20,6 +20,7 @@ FOLDERS = {
     "codex": ".codex",
     "gemini": ".gemini",
     "opencode": ".config/opencode",
+    "copilot": ".copilot",
 }
 
 

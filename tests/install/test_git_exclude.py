@@ -20,6 +20,7 @@ FILES = [
     ".codex/hooks.json",
     ".gemini/settings.json",
     ".opencode/plugin/brim.js",
+    ".github/hooks/brim.json",
 ]
 
 
@@ -77,7 +78,7 @@ def test_lines_of_others_stay_where_they_are(brim: Brim, exclude: Path) -> None:
 
 def test_what_is_ignored_already_is_not_named_again(brim: Brim, exclude: Path) -> None:
     before = exclude.read_bytes()
-    brim.write(".gitignore", ".claude\n.codex\n.gemini\n.opencode\n")
+    brim.write(".gitignore", ".claude\n.codex\n.gemini\n.opencode\n.github/hooks/brim.json\n")
     assert "hidden" not in brim("init", "--project", "--agent", "all").out
     assert exclude.read_bytes() == before
 

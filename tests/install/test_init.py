@@ -55,7 +55,7 @@ def test_where_no_agent_is_it_asks_for_one(brim: Brim) -> None:
 
 def test_all_means_all(brim: Brim) -> None:
     found = alone(brim, "init", "--agent", "all", "--json").json
-    assert [each["agent"] for each in found["agents"]] == [*FILES, "opencode"]
+    assert [each["agent"] for each in found["agents"]] == [*FILES, "opencode", "copilot"]
     assert all(each["changed"] and each["backup"] is None for each in found["agents"])
 
 
@@ -247,6 +247,7 @@ def test_a_project_gets_files_of_its_own_and_is_trusted_if_brim_made_it(brim: Br
             ".codex/hooks.json",
             ".gemini/settings.json",
             ".opencode/plugin/brim.js",
+            ".github/hooks/brim.json",
         )
     ]
     assert found["trusted"] is True

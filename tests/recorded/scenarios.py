@@ -25,6 +25,13 @@ SESSIONS = {
     "gemini_transcript": f"{GEMINI_SESSIONS}/session-2026-11-15T06-47-66b17cc1.jsonl",
 }
 """Recordings of real sessions, and where the agent keeps them."""
+COPILOT_STATE = f"{HOME}/.copilot/session-state"
+COPILOT_SESSIONS = {
+    "copilot_events_tools": f"{COPILOT_STATE}/5aa1c3ec-517c-473a-b696-963897231655/events.jsonl",
+    "copilot_events_auto_compact": f"{COPILOT_STATE}/6681cc45-fa39-4eac-9c22-1a9843fa7975/events.jsonl",
+    "copilot_events_manual_compact": f"{COPILOT_STATE}/84715cd1-96bd-4b27-96ce-7272c1c17454/events.jsonl",
+    "copilot_events_subagent": f"{COPILOT_STATE}/67fdc5df-7643-47c8-9d5e-eb30dfa99629/events.jsonl",
+}
 MODELS = {
     "messages": "gpt-4o",
     "agent": "gpt-4o",
@@ -80,6 +87,31 @@ def tape(agent: str) -> Callable[[World], None]:
                 world.hook(agent, event["event"], event["data"], **event["environ"])
 
     return play
+
+
+def copilot_tape(world: World) -> None:
+    """Every event that GitHub Copilot CLI sent, with the files of its sessions."""
+    learn_rules(world)
+    copy_copilot_sessions(world)
+    for event in lines("copilot_hooks.jsonl"):
+        world.hook("copilot", event["event"], event["data"], **event["environ"])
+
+
+def copy_copilot_sessions(world: World) -> None:
+    """Put its recorded sessions where it keeps them."""
+    for name, path in COPILOT_SESSIONS.items():
+        world.copy(f"sessions/{name}.jsonl", path)
+
+
+def copilot_sessions(world: World) -> None:
+    """usage, report, context and lost, over its recorded sessions."""
+    copy_copilot_sessions(world)
+    for group in ("day", "model", "session"):
+        world.brim("usage", "--utc", "--by", group, "--json")
+    world.brim("report", "--json")
+    for name, path in COPILOT_SESSIONS.items():
+        world.brim("context", world.to_here(path), "--json", name=f"context of {name}")
+        world.brim("memory", "lost", world.to_here(path), "--json", name=f"lost in {name}")
 
 
 def session_of_work(agent: str) -> Callable[[World], None]:
@@ -300,6 +332,8 @@ def installing(world: World) -> None:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     **{f"tape-{agent}": tape(agent) for agent in AGENTS},
     **{f"work-{agent}": session_of_work(agent) for agent in AGENTS},
+    "tape-copilot": copilot_tape,
+    "sessions-copilot": copilot_sessions,
     "garbage": garbage,
     "statusline": statusline,
     "sessions": sessions,

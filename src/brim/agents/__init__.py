@@ -80,6 +80,9 @@ class TableLine(PlainData):
     """The names of the files in which its hooks are set."""
     user_rules: UserRules
     """The file with rules that it loads in every project."""
+    hook_signs: tuple[str, ...] = ()
+    """Variables that it sets for hooks alone: they tell that a hook which is meant for another
+    agent runs in this one."""
     is_supervised: bool = False
     """Whether ``brim run`` can start it: then it has a ``run.py``."""
 
@@ -115,6 +118,14 @@ TABLE = (
         ".opencode",
         ("brim.js",),
         UserRules("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"),
+    ),
+    TableLine(
+        "copilot",
+        "Copilot CLI",
+        ".copilot",
+        ("brim.json", "settings.json"),
+        UserRules("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"),
+        hook_signs=("COPILOT_PROJECT_DIR",),
     ),
 )
 
@@ -180,6 +191,17 @@ def agent_at_work(environ: Mapping[str, str]) -> str:
         if any(environ.get(variable) for variable in agent.signs):
             return agent.title
     return next((title for sign, title in _OTHER_SIGNS.items() if environ.get(sign)), "")
+
+
+def agent_of_hook(environ: Mapping[str, str]) -> str:
+    """Return the name of the agent that has started a hook with *environ*, if that says it.
+
+    Some agents run the hooks of another one's settings too.
+    """
+    for line in TABLE:
+        if any(environ.get(variable) for variable in line.hook_signs):
+            return line.name
+    return ""
 
 
 def kind_of_tool(name: str) -> str:

@@ -189,6 +189,8 @@ class Transcripts(PlainData):
     """Whether a prompt is in two lines, each with an id of its own."""
     has_texts: bool = True
     """Whether it has what was said and done, and not only what it took."""
+    compaction_sign: bytes = b""
+    """What is in every file with a compaction, and rarely in another; empty if no file says it."""
     writes_answers_late: bool = False
     """Whether the end of a turn is reported before its last answer is written."""
 
@@ -287,6 +289,11 @@ def no_project_folders(_: Mapping[str, str], __: tuple[str, ...]) -> set[str]:
     return set()
 
 
+def no_transcript(_: Mapping[str, str], __: str) -> str:
+    """Return an empty text: the agent itself says where it writes a session down."""
+    return ""
+
+
 def any_file(_: Sequence[str]) -> str | None:
     """Return an empty text: every file is a session's, and none says its project."""
     return ""
@@ -356,6 +363,9 @@ class Agent(PlainData):
     """Whether its settings say where it compacts on its own."""
     reports_compactions: bool = True
     """Whether it says when it has compacted. If not, brim infers it from a window that shrank."""
+    announces_compactions: bool = False
+    """Whether it says only that it will compact: no event follows when it has. What is told after
+    a compaction is told with the next prompt or call."""
     read_own: Callable[[str, Mapping[str, Any]], dict[str, Any]] = nothing_more
     """Reads what the agent sends in its own way at an event: fields of a ``HookCall``."""
     window_in: Callable[[bytes], WindowSeen | None] = no_window
@@ -370,6 +380,8 @@ class Agent(PlainData):
     """Names the folders in which the agent keeps the sessions of some projects."""
     session_in: Callable[[str], str] = name_of_file
     """Reads whose session a file is."""
+    transcript_of: Callable[[Mapping[str, str], str], str] = no_transcript
+    """Names the file of a session, for events that don't."""
 
     def read(
         self, name: str, data: Mapping[str, Any], environ: Mapping[str, str]
@@ -398,6 +410,8 @@ class Agent(PlainData):
         if isinstance(data.get("tool_name"), str):
             fields["tool"] = self._tool_call(data, fields["session"], fields["sub_agent"])
         fields.update(self.read_own(event.event, data))
+        if not fields["transcript"]:
+            fields["transcript"] = self.transcript_of(environ, fields["session"])
         return HookCall(agent=self, name=name, data=data, **fields)
 
     def _tool_call(self, data: Mapping[str, Any], session: str, sub_agent: str) -> Any:

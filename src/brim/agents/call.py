@@ -40,6 +40,7 @@ SUBAGENT_START = "subagent_start"
 SUBAGENT_STOP = "subagent_stop"
 SESSION_END = "session_end"
 MODEL_CALL = "model_call"
+PERMISSION = "permission"
 
 EVENTS = (
     SESSION_START,
@@ -55,10 +56,12 @@ EVENTS = (
     SUBAGENT_STOP,
     SESSION_END,
     MODEL_CALL,
+    PERMISSION,
     "other",
 )
 """What can happen. ``between_requests`` comes before a turn's next request, where an agent says so;
-``model_call`` is the report of one. brim has no answer to ``other``."""
+``model_call`` is the report of one. ``permission`` comes after ``before_tool``, when the agent asks
+whether a call is allowed. brim has no answer to ``other``."""
 
 BEGIN = "*** Begin Patch"
 """How a patch begins, which Codex passes as a command or as a tool's input."""
@@ -185,8 +188,9 @@ class ToolCall(Event):
 
 
 def _joined_texts(edit: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the texts under *keys* of one edit."""
-    return "\n".join([edit[key] for key in keys if isinstance(edit.get(key), str)])
+    """Return the texts under *keys* of one edit; one that stands under two of them, once."""
+    texts = [edit[key] for key in keys if isinstance(edit.get(key), str)]
+    return "\n".join(dict.fromkeys(texts))
 
 
 # The tools of an agent ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 
 from brim.agents.jsonc import JsonText
 from brim.errors import BrimError, InputError
-from brim.files import read_safely
+from brim.files import WINDOWS, read_safely
 from brim.record import PlainData
 
 LARGEST = 8_000_000
@@ -28,6 +28,9 @@ LEARN_TEXT = "---\ndescription: {about}\n---\n{task}"
 """The file of that command, where nothing else is needed."""
 
 PLUGIN_NAME = "brim"
+
+GUARD = " || true"
+"""What stands after the command of a hook that must not fail, whatever becomes of its program."""
 
 
 def read_settings(path: str) -> str | None:
@@ -206,6 +209,9 @@ class AgentSettings(PlainData):
     """How brim knows that file."""
     has_status_line: bool = False
     """Whether the agent shows a status line of ours."""
+    never_fails: bool = False
+    """Whether the line of a hook must end with 0 even if its program is gone: the agent takes a
+    failure before a call for a *no*."""
     hook_name: str = ""
     """The name that a hook has in the settings, if it has one."""
     ticks: int = 1
@@ -234,6 +240,8 @@ class AgentSettings(PlainData):
         entry: dict[str, Any] = {"type": "command"}
         if self.hook_name:
             entry["name"] = self.hook_name
+        if self.never_fails and not WINDOWS:  # what runs it there isn't known
+            command += GUARD
         entry["command"] = command
         entry["timeout"] = timeout * self.ticks
         return entry

@@ -102,5 +102,5 @@ def usage_lines_of(
     return reader
 
 
-OWN_FORMATS = ("claude-transcript", "codex-rollout", "gemini-transcript")
+OWN_FORMATS = ("claude-transcript", "codex-rollout", "gemini-transcript", "copilot-events")
 """The formats of files that grow line by line while their agent works."""

@@ -16,8 +16,8 @@ from brim.errors import StoreError
 from brim.figures import counted
 from brim.files import sha256_hex
 from brim.hooks.scratchpad import writer_of
-from brim.hooks.state import COMPACTED, HookWorkspace, log
-from brim.hooks.transcript import size_of, whole_lines
+from brim.hooks.state import COMPACTED, HookWorkspace, SessionState, log
+from brim.hooks.transcript import BEGAN, open_context_latches, size_of, whole_lines
 from brim.hooks.turns import write_turn
 from brim.memory.compactions import compactions_in
 from brim.memory.instructions import build_instructions
@@ -30,6 +30,9 @@ than a hook."""
 
 _MEASURED = "measured"
 """Kept for a session: which compaction was measured last."""
+_TRIES = "measure tries"
+"""Kept for a session: how often its last compaction was looked for in vain."""
+MOST_TRIES = 8
 _NO_SUMMARY = " "
 _LONGEST_SUMMARY = 200_000
 
@@ -59,6 +62,15 @@ def note_compaction(call: HookCall, workspace: HookWorkspace) -> None:
         workspace.state(call.session).keep(COMPACTED, summary or _NO_SUMMARY)
 
 
+def expect_compaction(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that the window is about to be compacted, by an agent that doesn't say when it was: the
+    next event that can tell something begins again, as a session does after a compaction."""
+    if call.session and not call.sub_agent:
+        open_context_latches(call, workspace)
+        workspace.state(call.session).keep(BEGAN, "compact")
+        note_compaction(call, workspace)
+
+
 def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
     """Find out what the last compaction lost, if that isn't known yet; mostly it is."""
     if not call.session or call.sub_agent:
@@ -67,21 +79,37 @@ def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
     summary = state.kept(COMPACTED)
     if isinstance(summary, str):
         state.keep(COMPACTED, None)
-        measure_lost(call, workspace, summary=summary.strip())
+        is_found = _measure(call, workspace, summary.strip())
+        if call.agent.announces_compactions and not is_found:
+            _measure_later(state, summary)
 
 
-def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "") -> None:
-    """Keep what the last compaction lost for the next answer, for the memory and for statistics.
+def _measure_later(state: SessionState, summary: str) -> None:
+    """Let the next event look again, a few times: the compaction goes on, or isn't written yet."""
+    tries = state.kept_number(_TRIES) + 1
+    state.keep(_TRIES, tries % MOST_TRIES)
+    if tries < MOST_TRIES:
+        state.keep(COMPACTED, summary)
+
+
+def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
+    """Keep what the last compaction lost for the next answer, for the memory and for statistics."""
+    _measure(call, workspace, "")
+
+
+def _measure(call: HookCall, workspace: HookWorkspace, summary: str) -> bool:
+    """Keep what the last compaction lost; return whether there is one that wasn't measured before.
 
     *summary* is what the client said it left, if the transcript doesn't have it yet.
     """
     report = _last_report(call, workspace, summary)
-    if report is None or not report.readable or not report.in_window:
-        return
-    if report.items:
+    if report is None:
+        return False
+    if report.readable and report.in_window and report.items:
         path = _write_lost(call, workspace, report)
         returned = give_back(report, path)
         workspace.state(call.session).lost = "" if returned is None else returned.text
+    return True
 
 
 def returned_note(text: str) -> str:

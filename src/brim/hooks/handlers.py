@@ -13,6 +13,7 @@ from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
+    expect_compaction,
     instruct,
     measure_compaction,
     measure_lost,
@@ -111,13 +112,16 @@ def _tell_start(call: HookCall, workspace: HookWorkspace, *, how: str) -> Answer
 
 def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
-    if call.agent.hears_at(SESSION_START) or not call.session:
+    if call.agent.hears_at(SESSION_START) or not call.agent.hears_at(call.event):
+        return NOTHING
+    if not call.session or call.sub_agent:
         return NOTHING
     state = workspace.state(call.session)
     how = state.kept(BEGAN)
     if not isinstance(how, str):
         return NOTHING
-    if how == "compact":  # no event came before it: what the turn has left so far is written now
+    if how == "compact" and not call.agent.announces_compactions:
+        # No event came before it: what the turn has left so far is written now.
         attempt(note_turn, call, workspace)
         attempt(measure_lost, call, workspace)
     rules = attempt(_tell_start, call, workspace, how=how)
@@ -191,8 +195,19 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     if looping.deny:
         return joined(spending, looping)
     _measure_if_compacted(call, workspace)
+    late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, moment=CALL)
-    return joined(spending, looping, _with_note(rules, workspace))
+    context = under_one_introduction([late.context, rules.context])
+    whole = replace(joined(late, rules), context=context)
+    return joined(spending, looping, _with_note(whole, workspace))
+
+
+def permission(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Refuse a call at a limit, or end the turn, where the agent takes that only when it asks for
+    permission."""
+    if not workspace.may_have_limits:
+        return NOTHING
+    return attempt(hold_tool, call, workspace)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -251,7 +266,9 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
         # This comes before every request, whether anything is compacted or not.
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
-    if workspace.may_have_limits:
+    if call.agent.announces_compactions:
+        attempt(expect_compaction, call, workspace)
+    elif workspace.may_have_limits:
         spending = attempt(hold_compaction, call, workspace)
         if spending.deny:
             return spending
@@ -316,6 +333,7 @@ HANDLERS = {
     "subagent_start": subagent_start,
     "prompt": prompt,
     "before_tool": before_tool,
+    "permission": permission,
     "after_tool": after_tool,
     "tool_failed": after_tool,
     "between_requests": between_requests,

@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Timer
 from typing import Any
 
-from brim.agents import agent_named
+from brim.agents import agent_named, agent_of_hook
+from brim.agents.agent import Agent
 from brim.agents.call import NOTHING, Answer, HookCall, joined
 from brim.agents.fields import text, whole_characters
 from brim.config.places import user_folder, without_bad_home
@@ -224,14 +225,28 @@ def answer_to(
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
     value = agent_named(agent)
+    running = agent_of_hook(environ)
+    if running and running != agent:
+        value = agent_named(running)
+        if event not in value.events or _has_own_hook(value, event, environ):
+            return ""
     name = event
     if event not in value.events:
         name = text(data, "hook_event_name") or event
     call = value.read(name, data, environ)
     if call is None:
-        raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
+        raise ValueError(f"{value.name} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
     return value.word(call, answer) if answer else ""
+
+
+def _has_own_hook(agent: Agent, event: str, environ: Mapping[str, str]) -> bool:
+    """Whether the user's settings of *agent* call brim at *event*: then that hook answers."""
+    try:
+        with open(agent.places.user_file(environ), "rb") as file:
+            return f" {event} {agent.name}".encode() in file.read(LARGEST)
+    except OSError:
+        return False
 
 
 def _answer_in_time(

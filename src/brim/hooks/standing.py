@@ -109,7 +109,8 @@ def _session(workspace: Workspace, id: str, agent: str) -> _StandingSession:
     if not id:
         return _newest_session(workspace, agent)
     for writer, path, _ in _transcripts(workspace):
-        if os.path.basename(path).endswith(f"{id}.jsonl"):
+        is_named = os.path.basename(path).endswith(f"{id}.jsonl")
+        if is_named or agent_named(writer).session_in(path) == id:
             return _StandingSession(id, writer, path)
     return _StandingSession(id, agent)
 

@@ -62,6 +62,9 @@ LONGEST = 300
 RECENT = 86_400.0
 """Seconds for which a note is mentioned."""
 
+_IN_WINDOW = "current_context_tokens"
+"""What only GitHub Copilot CLI says."""
+
 _COUNTERS = (
     "input_tokens",
     "cache_creation_input_tokens",
@@ -286,6 +289,8 @@ def _surrounded(
 def _auto_compact(
     status: StatusLine, data: Mapping[str, Any], environ: Mapping[str, str]
 ) -> AutoCompact | None:
+    if _IN_WINDOW in mapping(data, "context_window"):  # it isn't Claude Code
+        return None
     project = text(data, "workspace", "project_dir") or status.cwd
     window = whole(value(data, "context_window", "context_window_size")) or 0
     command: list[str] = []
@@ -423,7 +428,7 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     model = mapping(data, "model")
     context = mapping(data, "context_window")
     name = text(model, "id")[:LONGEST]
-    counters = _counters(context.get("current_usage"))
+    counters = _last_request(context)
     used = sum(counters[:-1]) or None
     reported = whole(context.get("context_window_size")) or 0
     size = None
@@ -457,6 +462,19 @@ def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:
     if not isinstance(limits, dict):
         return ()
     return tuple(claude_plan_windows(limits, now))
+
+
+def _last_request(context: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the counters of the last request.
+
+    A client that says what stands in the window now gives the session's sums as usage.
+    """
+    if _IN_WINDOW not in context:
+        return _counters(context.get("current_usage"))
+    tokens = whole(context, _IN_WINDOW)
+    if not tokens:  # nothing was sent yet
+        return ()
+    return (tokens, 0, 0, whole(context, "last_call_output_tokens") or 0)
 
 
 def _counters(usage: object) -> tuple[int, ...]:

@@ -147,8 +147,8 @@ def _run(
             check=True,
         )
         if ran.stdout:
-            answer = str(json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"])
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+            answer = json.dumps(json.loads(ran.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError):
         answer = ""
     return answer, time.perf_counter() - begun
 

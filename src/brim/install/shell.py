@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.fields import text
-from brim.agents.settings import settings_for
+from brim.agents.settings import GUARD, settings_for
 from brim.files import WINDOWS
 
 _PLAIN = re.compile(r"[\w.:~/\\-]+")
@@ -58,7 +58,7 @@ def words_in(command: str, *, person: str = "", windows: bool = WINDOWS) -> list
     """
     if not windows:
         try:
-            return shlex.split(command)
+            return shlex.split(command.removesuffix(GUARD))
         except ValueError:
             return []
     match = _COMMAND.fullmatch(command)

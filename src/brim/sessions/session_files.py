@@ -67,9 +67,10 @@ class SessionFile(NamedTuple):
 
     @property
     def session(self) -> str:
-        """The session's id, by the file's name; Gemini CLI's has only how it begins."""
+        """The session's id, by the name of the file or of its folder; Gemini CLI's has only how it
+        begins."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
-        match = _ID.search(stem)
+        match = _ID.search(stem) or _ID.search(os.path.basename(os.path.dirname(self.path)))
         if match:
             return match[0]
         if stem.startswith("session-"):
@@ -85,7 +86,7 @@ class SessionFile(NamedTuple):
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the folders of the agents, each with its agent, whether they exist or not.
 
-    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
+    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-3:-1]
     [('gemini', '/home/user/.gemini/tmp'), ('opencode', '/home/user/.brim/opencode')]
     """
     folders = []

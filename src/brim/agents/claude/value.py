@@ -267,6 +267,7 @@ AGENT = Agent(
         loose=("claude-stream",),
         resumes=True,
         has_subagent_files=True,
+        compaction_sign=b"compact_boundary",
         writes_answers_late=True,
     ),
     native_files=NativeFiles(

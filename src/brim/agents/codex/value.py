@@ -145,6 +145,7 @@ AGENT = Agent(
         readers={"codex-rollout": "CodexRolloutReader", "codex-exec": "CodexExecReader"},
         needles=(b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
         repeats_prompts=True,
+        compaction_sign=b'"compacted"',
     ),
     native_files=NativeFiles(
         kinds=("AGENTS.md", "AGENTS.override.md"),

@@ -171,6 +171,7 @@ AGENT = Agent(
             "gemini-transcript": "GeminiTranscriptReader",
         },
         needles=(b'"tokens"', b'"sessionId"', b'"$set"'),
+        compaction_sign=b"<state_snapshot>",
     ),
     native_files=NativeFiles(
         kinds=("GEMINI.md",), users_of=("gemini",), kinds_by_settings=kinds_by_settings

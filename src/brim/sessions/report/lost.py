@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from brim.agents import every_agent
 from brim.agents.agent import subagent_files
 from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, read
@@ -26,8 +27,8 @@ compacted."""
 MOST_LINES = 30
 """Lost things in the text that gives them back."""
 
-_SIGNS = (b"compact_boundary", b'"compacted"', b"<state_snapshot>")
-"""What is in every file with a compaction: of Claude Code, Codex, Gemini CLI."""
+_SIGNS = tuple(filter(None, [agent.transcripts.compaction_sign for agent in every_agent()]))
+"""What is in every file with a compaction."""
 _LONGEST_SIGN = 32
 
 

@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI: its hooks, its session files, and its settings."""

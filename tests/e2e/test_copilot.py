@@ -1,0 +1,279 @@
+"""GitHub Copilot CLI itself: what every agent does, and what only it does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brim.money.words import STOPPED_BY
+from tests.e2e import test_hooks, test_limits, test_memory, test_own_files, test_plugins
+from tests.e2e.agents import Agent, Copilot
+from tests.e2e.programs import program
+from tests.e2e.script import Asked, Call, Say
+from tests.e2e.world import Terminal, World
+
+SHARED: tuple[Callable[[Agent], None], ...] = (
+    test_hooks.test_a_rule_that_always_holds_is_there_from_the_start_and_once,
+    test_hooks.test_a_rule_comes_with_the_prompt_that_it_is_about,
+    test_hooks.test_a_rule_comes_with_the_command_that_it_is_about,
+    test_hooks.test_what_is_told_keeps_to_the_budget_that_init_wrote,
+    test_hooks.test_nothing_is_told_twice_when_a_session_goes_on,
+    test_hooks.test_a_project_is_not_listened_to_before_it_is_trusted,
+    test_hooks.test_an_agent_that_goes_in_circles_is_held_once,
+    test_hooks.test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command,
+    test_hooks.test_an_agent_that_asks_on_and_on_is_never_let_through,
+    test_hooks.test_what_a_session_cost_counts_for_the_limit_when_it_is_over,
+    test_hooks.test_a_pause_is_a_pause,
+    test_hooks.test_databases_that_are_broken_are_made_again_and_the_rules_are_told,
+    test_hooks.test_a_brim_that_is_gone_stops_nobody,
+    test_hooks.test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it,
+    test_limits.test_a_model_that_never_stops_calling_tools_is_stopped,
+    test_limits.test_a_model_that_only_talks_is_refused_with_the_next_prompt,
+    test_limits.test_a_person_raises_the_limit_and_goes_on,
+    test_limits.test_a_limit_for_each_session_starts_over_with_the_next,
+    test_memory.test_what_was_asked_and_which_command_failed_is_written_down_once,
+    test_memory.test_what_fails_in_the_same_way_again_and_again_is_noticed,
+    test_memory.test_whoever_wants_only_the_rules_gets_no_journal,
+    test_own_files.test_what_the_program_reads_on_its_own_is_there_once,
+    test_plugins.test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_removed,
+)
+"""Tests of every agent."""
+
+
+@pytest.fixture
+def copilot(world: World) -> Copilot:
+    found = program("copilot")
+    if found is None:
+        pytest.skip("GitHub Copilot CLI is not here: make e2e installs it")
+    return Copilot(found, world)
+
+
+@pytest.mark.parametrize("test", SHARED, ids=lambda test: test.__name__.removeprefix("test_"))
+def test_it_does_what_every_agent_does(copilot: Copilot, test: Callable[[Agent], None]) -> None:
+    test(copilot)
+
+
+# A compaction -------------------------------------------------------------------------------------
+
+ALWAYS = "Never commit the files under dist/."
+TASK = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
+UNNAMED = "src/session.py"
+"""A file that is written, and that the prompt doesn't name."""
+SCRATCH = ".context/scratch.md"
+UNCACHED = 8
+"""Input tokens of every request that no cache has."""
+COMPACTS_AT = "23000"
+"""Tokens of a prompt at which it compacts: its own system prompt and tools take 12,000."""
+
+
+def compacted(copilot: Copilot) -> Asked:
+    """Run a session that has to be compacted; return its last request."""
+    world = copilot.world
+    copilot.most_tokens = COMPACTS_AT
+    long_output = copilot.shell("seq 1 9000 | tr '\\n' ' ' | head -c 19000")
+    world.api.will(
+        copilot.write(world.project / "src" / "app.py", "login = 1"),
+        copilot.write(world.project / UNNAMED, "session = 1"),
+        long_output,
+        long_output,
+        Say("It is written."),
+    )
+    ran = copilot.ask(TASK)
+    assert world.api.compactions, ran.told
+    world.api.will(copilot.shell("echo three"), Say())
+    ran = copilot.ask_again("Please go on.")
+    assert ran.code == 0, ran.told
+    return world.api.turns[-1]
+
+
+def after_first_compaction(copilot: Copilot) -> Asked:
+    """Return the first request whose window was compacted."""
+    summarized = "conversation history has been summarized"
+    return next(turn for turn in copilot.world.api.turns if turn.holding(summarized))
+
+
+def test_rules_memory_and_what_was_lost_are_told_again_after_a_compaction(
+    copilot: Copilot,
+) -> None:
+    world = copilot.world
+    world.learn(ALWAYS, "--kind", "constraint")
+    copilot.install()
+    world.api.summary = "The person wants the login to work."
+    last = compacted(copilot)
+    assert last.only(ALWAYS) == last.only(SCRATCH)
+    assert last.only(ALWAYS).role == copilot.role
+    after = world.api.turns[world.api.turns.index(after_first_compaction(copilot)) :]
+    lost = {told.text for turn in after for told in copilot.told(turn) if UNNAMED in told.text}
+    assert len(lost) == 1, last.told()
+    assert "Rules your user set" not in lost.pop().partition(UNNAMED)[0]
+    memory = (world.project / SCRATCH).read_text()
+    assert memory.count(TASK) == 1
+    assert UNNAMED in memory
+    assert world.hook_log == ""
+
+
+def test_usage_is_what_the_provider_billed_with_the_compaction_and_a_sub_agent(
+    copilot: Copilot,
+) -> None:
+    world = copilot.world
+    copilot.install()
+    compacted(copilot)
+    world.api.will(copilot.task("say hi"), Say("Hi."), Say())
+    copilot.ask_again("Ask somebody.")
+    total = json.loads(world.brim("usage", "--json", environ=copilot.environ()).out)["total"]
+    assert total["requests"] == len(world.api.asked)
+    replies = world.api.replies
+    billed = {
+        "input_tokens": UNCACHED * len(replies),
+        "cache_creation_input_tokens": sum(reply.fresh for reply in replies),
+        "cache_read_input_tokens": sum(reply.read for reply in replies),
+        "output_tokens": sum(reply.written for reply in replies),
+    }
+    assert {name: total[name] for name in billed} == billed
+    assert total["unpriced_requests"] == 0
+    lost = json.loads(world.brim("memory", "lost", "--json", environ=copilot.environ()).out)
+    assert lost["compactions"], lost
+
+
+# What the person's files hold ---------------------------------------------------------------------
+
+
+def files_of(world: World) -> dict[str, str]:
+    """Return the settings of the program, as they stand."""
+    folder = world.home / ".copilot"
+    settings = [path for path in folder.rglob("*") if path.suffix in (".json", ".md")]
+    return {str(path): path.read_text() for path in settings if "session" not in str(path)}
+
+
+def test_uninstalling_leaves_every_byte_as_it_was(copilot: Copilot) -> None:
+    world = copilot.world
+    own = world.home / ".copilot" / "hooks" / "own.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    (world.home / ".copilot" / "settings.json").write_text('{ // mine\n  "theme": "dark" }\n')
+    copilot.ask("Say hello.")  # it writes a file of its own
+    before = files_of(world)
+    world.learn(ALWAYS, "--kind", "constraint")
+    copilot.install()
+    assert files_of(world) != before
+    copilot.ask("Say hello.")
+    assert world.api.turns[-1].times(ALWAYS) == 1
+    world.brim("uninstall", environ=copilot.environ())
+    assert files_of(world) == before
+    test_hooks.says_nothing(copilot)
+
+
+def test_an_environment_that_is_deleted_stops_no_call(copilot: Copilot, tmp_path: Path) -> None:
+    """It refuses every call whose hook fails, so a hook never may."""
+    world = copilot.world
+    copilot.install()
+    python = tmp_path / "gone" / "bin" / "python"
+    copilot.edit_launcher(r"'[^']*/python[^']*'", f"'{python}'")
+    test_hooks.says_nothing(copilot)
+    shutil.rmtree(world.home / ".brim" / "bin")
+    (world.project / "made.txt").unlink()
+    test_hooks.says_nothing(copilot)
+
+
+def test_a_call_that_breaks_a_rule_is_stopped(copilot: Copilot) -> None:
+    world = copilot.world
+    world.learn("Use uv, never pip.")
+    copilot.install()
+    world.api.will(copilot.shell("pip --version > ran.txt; pip install -r gone.txt"), Say())
+    copilot.ask("Say hello.")
+    (stopped,) = [part for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert "Use uv, never pip." in stopped.text
+    assert not (world.project / "ran.txt").exists()
+
+
+def test_a_refused_command_and_a_refused_edit_are_not_made(copilot: Copilot) -> None:
+    world = copilot.world
+    world.brim("learn", "--user", "--block", "make release", "Use the pipeline")
+    world.brim("learn", "--user", "--block", "edit dist/**", "dist/ is built")
+    copilot.install()
+    built = world.project / "dist" / "a.txt"
+    world.api.will(
+        copilot.shell("make release; echo ran > ran.txt"), copilot.write(built, "x"), Say()
+    )
+    ran = copilot.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    results = [part.text for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert ["Use the pipeline" in results[0], "dist/ is built" in results[1]] == [True, True]
+    assert not built.exists()
+    assert not (world.project / "ran.txt").exists()
+
+
+def test_a_refused_prompt_says_why_and_makes_no_request(copilot: Copilot) -> None:
+    world = copilot.world
+    copilot.install()
+    world.brim("limit", "0/day")
+    ran = world.run([copilot.program, "-p", "Say hello."], environ=copilot.environ())
+    assert world.api.asked == []
+    assert "Your prompt wasn't sent" in ran.err
+
+
+def test_a_limit_refuses_calls_that_no_permission_is_asked_for(copilot: Copilot) -> None:
+    world = copilot.world
+    copilot.install()
+    world.brim("limit", "15k tokens/day")
+    look = Call("view", {"path": str(world.project / "README.md")}, tokens=20_000)
+    world.api.will(look, look, look, Say())
+    copilot.ask("Say hello.")
+    results = [part.text for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert all(STOPPED_BY in text for text in results[1:])
+
+
+# Hooks that are meant for Claude Code -------------------------------------------------------------
+
+
+def with_hooks_for_claude(copilot: Copilot) -> None:
+    """Install brim for Claude Code in the project, in a file that this program reads too."""
+    world = copilot.world
+    world.brim("init", "--agent", "claude", "--project", "--yes")
+    copilot.wait_for_hooks()
+
+
+def test_hooks_for_claude_code_answer_in_its_form(copilot: Copilot) -> None:
+    world = copilot.world
+    world.learn(ALWAYS, "--kind", "constraint")
+    world.brim("learn", "--user", "--block", "npm install", "Use pnpm")
+    with_hooks_for_claude(copilot)
+    world.api.will(copilot.shell("npm install x"), Say())
+    copilot.ask("Say hello.", "--trust-folder")
+    assert world.api.turns[0].only(ALWAYS).role == copilot.role
+    (refused,) = [part for part in world.api.turns[-1].parts if part.kind == "result"]
+    assert "Use pnpm" in refused.text
+    assert world.hook_log == ""
+
+
+def test_hooks_of_both_count_once(copilot: Copilot) -> None:
+    world = copilot.world
+    world.learn(ALWAYS, "--kind", "constraint")
+    copilot.install()
+    with_hooks_for_claude(copilot)
+    world.api.will(copilot.shell("exit 3"), Say())
+    copilot.ask("Say hello.", "--trust-folder")
+    assert world.api.turns[-1].times(ALWAYS) == 1
+    assert [entry["kind"] for entry in test_memory.journal(copilot)] == ["human", "command"]
+
+
+# The status line ----------------------------------------------------------------------------------
+
+
+def test_the_status_line_shows_how_full_the_window_is(copilot: Copilot) -> None:
+    world = copilot.world
+    copilot.install()
+    folder = world.home / ".copilot"
+    (folder / "config.json").write_text(json.dumps({"trustedFolders": [str(world.project)]}))
+    command = {"type": "command", "command": str(world.home / ".brim" / "bin" / "statusline")}
+    (folder / "settings.json").write_text(json.dumps({"statusLine": command}))
+    world.api.will(Say("It is done."))
+    environ = {**world.environ, **copilot.environ()}
+    with Terminal([copilot.program], world.project, environ) as terminal:
+        terminal.wait_for("window 936,000")
+        terminal.enter("Say hello.")
+        terminal.wait_for("of 936,000")
