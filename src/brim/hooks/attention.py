@@ -6,9 +6,13 @@ The person is told once a session, and the status line shows it.
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
+from collections.abc import Iterator
+from typing import Any
 
-from brim.agents.call import Answer, HookCall
+from brim.agents.call import SESSION_START, Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.state import HookWorkspace
 from brim.workspace import without_controls
@@ -27,6 +31,14 @@ SHARED = (
 
 FILES = ("rules.toml", "config.yaml")
 """What in ``.brim`` steers agents."""
+
+
+STAMPS = "stamps"
+"""Kept for a session: how the files looked that steer agents, at its last event."""
+USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "trust.json", "bin/hook")
+"""Files in the user's folder that only a person changes."""
+LARGEST_SETTINGS = 1 << 20
+"""Bytes of an agent's settings that are compared."""
 
 
 def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -86,3 +98,88 @@ def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     if workspace.trusted:
         return False
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
+
+
+# What changed meanwhile ---------------------------------------------------------------------------
+
+
+def changed_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told when rules, limits, settings or hooks have changed since the
+    last event of the session.
+
+    A person may have changed them in another window; an agent isn't allowed to, but can.
+    """
+    if not call.session or workspace.only_injects:
+        return None
+    state = workspace.state(call.session)
+    before = state.kept(STAMPS)
+    stamps = _stamps(call, workspace, before if isinstance(before, dict) else {})
+    state.keep(STAMPS, stamps)
+    if call.event == SESSION_START or not isinstance(before, dict):
+        return None
+    changed: list[str] = []
+    for path, stamp in stamps.items():
+        if path in before and _contents(before[path]) != _contents(stamp):
+            changed.append(without_controls(path))
+    if not changed:
+        return None
+    names = " and ".join(changed[:3])
+    return Answer(
+        note=f"brim: {names} changed since this session's last event. "
+        "If it wasn't you, look at it before you go on"
+    )
+
+
+def _contents(stamp: Any) -> Any:
+    """Return the part of a *stamp* that says what is in the file."""
+    if isinstance(stamp, list):
+        return stamp[2:]
+    return None
+
+
+def _stamps(call: HookCall, workspace: HookWorkspace, before: dict[str, Any]) -> dict[str, Any]:
+    """Return the time, the size and a checksum of each file that steers agents; None for one that
+    isn't there. Only a file with another time or size is read again."""
+    stamps: dict[str, Any] = {}
+    for path, is_settings in _watched_files(call, workspace):
+        try:
+            status = os.stat(path)
+        except OSError:
+            stamps[path] = None
+            continue
+        known = before.get(path)
+        stamp = [status.st_mtime_ns, status.st_size]
+        if isinstance(known, list) and known[:2] == stamp:
+            stamps[path] = known
+            continue
+        stamps[path] = [*stamp, _checksum(path, is_settings=is_settings)]
+    return stamps
+
+
+def _watched_files(call: HookCall, workspace: HookWorkspace) -> Iterator[tuple[str, bool]]:
+    """Yield each file, and whether it's one with an agent's settings."""
+    for name in USERS_FILES:
+        yield os.path.join(workspace.home, name), False
+    places = call.agent.places
+    yield places.user_file(workspace.environ), True
+    if workspace.project is not None:
+        yield places.project_file(workspace.project), True
+        yield os.path.join(workspace.project, ".brim", "config.yaml"), False
+
+
+def _checksum(path: str, *, is_settings: bool) -> int:
+    """Return a checksum of the file *path*; of an agent's settings, only of its hooks: agents write
+    the rest themselves."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_SETTINGS)
+    except OSError:
+        return 0
+    if not is_settings:
+        return zlib.crc32(data)
+    try:
+        settings = json.loads(data)
+        hooks = [settings.get("hooks"), settings.get("disableAllHooks")]
+    except (ValueError, AttributeError, RecursionError):
+        return zlib.crc32(data)
+    return zlib.crc32(json.dumps(hooks).encode())

@@ -95,6 +95,7 @@ def run_hook(
 ) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in
     ``Workspace``."""
+    from brim.hooks.attention import changed_note
     from brim.hooks.handlers import HANDLERS
 
     handle = HANDLERS.get(call.event)
@@ -107,6 +108,8 @@ def run_hook(
         ) as workspace:
             answer = handle(call, workspace)
             answer = joined(answer, attempt(problem_note, call, workspace))
+            if call.event in NOTED:
+                answer = joined(answer, attempt(changed_note, call, workspace))
     except TimeUp:
         if not answer:
             raise
