@@ -23,7 +23,7 @@ from brim.hooks.statusline import lines_for
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.money.amounts import in_unit
-from brim.money.book import change_limits, limits_to_set
+from brim.money.changing import change_limits, limits_to_set
 from brim.money.limits import read_limit
 from brim.sessions.repository import project_of
 from report import Target, arguments, finish, table, this_machine

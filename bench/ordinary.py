@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.hooks.process import answer_to
-from brim.money.book import change_limits, limits_to_set
+from brim.money.changing import change_limits, limits_to_set
 from brim.money.words import STOPPED_BY
 from brim.rules.writing import paragraph_of
 from brim.sessions.index import SessionIndex

@@ -23,11 +23,11 @@ from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import Fact, compare
+from brim.memory.ranking import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
-from brim.memory.shell_facts import shell_facts
+from brim.memory.shell_facts import shell_facts, without_numbers
 from brim.memory.token_length import BilledRatio
-from brim.memory.uses import BINDING
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
@@ -192,7 +192,9 @@ def judge(script: Script, folder: Path) -> Outcome:
     again = [
         item for item in compaction.items if item.used_again and item.kind in ("file", "command")
     ]
-    waiting = {(item.kind, item.text.removeprefix(above)) for item in again}
+    waiting = {
+        without_numbers((item.kind, item.text.removeprefix(above))): item.text for item in again
+    }
     told_after = sitting.told_after_compaction
     for item in compaction.items:
         is_instruction = item.level == BINDING
@@ -218,8 +220,10 @@ def judge(script: Script, folder: Path) -> Outcome:
             if moment.step and moment.step.is_call
             else 0
         )
-        for fact in sorted(waiting & set(things_of(moment.step))):
-            waiting.discard(fact)
+        for used in sorted(map(without_numbers, things_of(moment.step))):
+            if used not in waiting:
+                continue
+            fact = (used[0], waiting.pop(used).removeprefix(above))
             outcome.needed.append(list(fact))
             outcome.given += [list(fact)] if was_told(fact, moment) else []
             if last.step is not None and is_search(last.step):

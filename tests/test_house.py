@@ -68,6 +68,22 @@ def test_no_module_imports_private_parts_of_python() -> None:
     assert private == {"__future__", "_sha2", "_sha256"}  # hashlib would load OpenSSL
 
 
+KNOW_AGENTS = ("agents", "models", "tokens", "sessions")
+"""Rooms that name agents: their folders, their models and how these count, what they write down."""
+
+
+def test_no_other_room_names_an_agent() -> None:
+    named = []
+    for path in PACKAGE.rglob("*.py"):
+        room = path.relative_to(PACKAGE).parts[0]
+        if room in KNOW_AGENTS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in ("claude", "codex", "opencode"):
+                named.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert named == []
+
+
 DOORS = ("cli", "mcp", "ui")
 COMMAND_LINES = 40
 """Lines that a function of a command has at most, without its help."""

@@ -253,11 +253,11 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 
 MOST_ENTERED = {
-    "SessionStart": 57,
-    "UserPromptSubmit": 69,
-    "PreToolUse": 65,
-    "PostToolUse": 42,
-    "Stop": 74,
+    "SessionStart": 54,
+    "UserPromptSubmit": 67,
+    "PreToolUse": 62,
+    "PostToolUse": 20,
+    "Stop": 57,
 }
 """Modules of brim that a hook enters at most: each is to be found, read and run."""
 
@@ -349,17 +349,13 @@ def write_turn(transcript: Path, calls: object) -> None:
             file.write(json.dumps({"type": each["role"], **where, "message": each}) + "\n")
 
 
-LIMIT_MODULES = 90
-"""Modules of brim that ``brim limit`` may import: it reads what is new in the sessions of all agents."""
+LIMIT_MODULES = {"limit": 60, "limit 5/day": 65, "limit 2M tokens/day": 65}
+"""Modules of brim that ``brim limit`` imports at most, if nothing new is to be read."""
 
-
-@pytest.mark.parametrize("words", [["limit"], ["limit", "5/day", "2M tokens/day"]])
-def test_a_limit_imports_no_rules(tmp_path: Path, words: list[str]) -> None:
-    world = World(tmp_path)
-    code = """
+RUN_COMMAND = """
 import os, sys
 os.environ |= {environ!r}
-os.chdir({cwd!r})
+os.chdir({folder!r})
 from brim.cli import main
 sys.argv = ["brim", *{words!r}]
 sys.stdout = sys.stderr
@@ -369,13 +365,28 @@ except SystemExit as end:
     assert end.code == 0
 sys.stdout = sys.__stdout__
 """
-    settings = code.format(environ=world.environ, cwd=str(tmp_path), words=["limit", "9/day"])
-    imported(settings)  # there is something to show
-    modules = imported(code.format(environ=world.environ, cwd=str(tmp_path), words=words))
-    brims = {name for name in modules if name.partition(".")[0] == "brim"}
-    assert {name.split(".")[1] for name in brims if "." in name} & {
-        "behaviors",
-        "activation",
-        "injection",
-    } == set()
-    assert len(brims) <= LIMIT_MODULES, sorted(brims)
+
+
+@pytest.mark.parametrize("command", LIMIT_MODULES)
+def test_a_limit_imports_no_rules_and_no_reader_if_nothing_is_new(
+    tmp_path: Path, command: str
+) -> None:
+    world = World(tmp_path)
+    transcript = Path(world.environ["HOME"], ".claude", "projects", "-project", "s.jsonl")
+    transcript.parent.mkdir(parents=True)
+    write_turn(transcript, [SHELL])
+
+    def modules(words: str) -> set[str]:
+        code = RUN_COMMAND.format(
+            environ=world.environ, folder=str(tmp_path), words=words.split(" ", 1)
+        )
+        return {name for name in imported(code) if name.partition(".")[0] == "brim"}
+
+    first = modules("limit 9/day")  # there is something to read, and then to show
+    assert "brim.agents.claude.usage" in first
+    again = modules(command)
+    assert not {name for name in again if name.endswith((".transcript", ".usage", ".charges"))} - {
+        "brim.models.usage"
+    }
+    assert not [name for name in again if name.startswith("brim.rules")]
+    assert len(again) <= LIMIT_MODULES[command], sorted(again)

@@ -2,92 +2,53 @@
 
 The mask names the kind of secret, so the sentence stays readable.
 
-Two things give a secret away. Its **shape**: the keys of providers, private key blocks, what a
-command takes as a password (``shape``, ``inside`` and ``flag`` lines of ``data/masking.tsv``). Or
-its **name**: whatever a password is called is a secret; what a key, token or login is called must
-also look like one (``name`` lines). What only refers to a secret stays (``$TOKEN``, ``${{
-secrets.KEY }}``, ``<your key>``), and so do code (``token = Name.Class``), types, git hashes, UUIDs
-and paths. A mask is never masked again.
+Two things give a secret away. Its **shape** (``secret_shapes``): the keys of providers, private key
+blocks, what a command takes as a password. Or its **name**: whatever a password is
+called is a secret; what a key, token or login is called must also look like one. What only refers
+to a secret stays (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``), and so do code (``token =
+Name.Class``), types, git hashes, UUIDs and paths. A mask is never masked again.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from re import Match, Pattern
+from re import Match
 
-from brim.files import data_rows
 from brim.record import PlainData
+from brim.secret_shapes import (
+    MASK,
+    OTHER,
+    SHORTEST_SECRET,
+    TEMPLATE,
+    Finder,
+    Place,
+    converts,
+    find_authorizations,
+    find_blocks,
+    find_private_keys,
+    find_url_logins,
+    has_letters_and_digits,
+    is_long_and_of_one_case,
+    is_odd,
+    is_one_word,
+    is_random,
+    is_sentence,
+    is_template_or_other,
+    load_table,
+    lowered,
+    may_be_name,
+    pattern,
+    quote_at,
+    refers,
+    shapes_in,
+    value_pattern,
+    without_tail,
+)
 
-_Place = tuple[int, int, str]
-_Step = Callable[[str], list[_Place]]
-
-_PASSES = 12
+MOST_PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made
 for it does."""
-_LONGEST_PEM = 32_768
-_LOOK_BACK = 40
-"""How far before its hint an ``inside`` shape may begin."""
-_LOOK_AHEAD = 200
-"""How much of a value is looked at to see whether it is a secret; all of it is masked."""
-_BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)|(?<=\\[nrt]))"
-"""A shape begins where no letter or digit stands before it; a terminal's colour code and ``\\n``
-don't count."""
-_WRAPPED = (
-    r"(?:\r?\n[ \t]{0,8}(?=[a-z0-9_-]*+[A-Z])(?=[A-Z0-9_-]*+[a-z])(?=[A-Za-z_-]*+[0-9])"
-    r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
-)
-"""The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or
-word has them."""
-_MASK = r"\[masked [a-z0-9 ]{1,40}\]"
-# Possessive groups, (?:…)*+, match too much before Python 3.11.5: atomic ones stand in their place.
-_QUOTED = {
-    '"': r'"(?>(?:[^"\\\n]++|\\[^\n])*)',
-    "'": r"'(?>(?:[^'\\\n]++|\\[^\n]|'')*)",
-    "`": r"`[^`\n]*+",
-    '\\"': r'\\"(?>(?:[^"\\\n]++|\\(?!")[^\n])*)',
-    "\\'": r"\\'(?>(?:[^'\\\n]++|\\(?!')[^\n])*)",
-}
-_BARE = rf"(?>(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])+)"
-_REFERENCE = (
-    r"\$\{|\$\(|\$[A-Z_][A-Z0-9_]*+(?![\w$])|\$[a-z_]++(?![\w$])|\{[^}\n]{0,80}\}|<[^>\n]{1,60}>|%[A-Za-z_]{1,60}%"
-    r"|[*.…xX]{3,}+(?!\w)"
-)
-_ARGUMENT = (
-    rf"[\"']?(?!{_MASK}|{_REFERENCE})"
-    r"(?P<value>(?<=\")[^\"\n]++|(?<=')[^'\n]++|(?<![\"'])[^\s\"'`;&|<]++)"
-)
-"""What a command takes: one word, or what is in quotes."""
-_REST = rf"\\?[\"'`]?(?!{_MASK}|{_REFERENCE})(?P<value>[^\"'`\\\n]*[^\"'`\\\s])"
-"""What a header or a prompt takes: all up to the end of the quote or the line."""
-_TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w -]{0,40}>"
-"""What a value begins with that only refers to a secret; and what makes a longer text a
-template."""
-_CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
-_CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
-_LEAD = r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
-"""What may stand before a literal: a call around it, a prefix."""
-_STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
-"""A line of code as far as the quote that is still open."""
-_VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
-_BELOW = (
-    rf"\\\r?\n[ \t]{{0,40}}|\{{\s{{0,40}}{_VALUE_KEY}|(?:[|>][+-]?)?[ \t]{{0,4}}(?:\r?\n|\\n)(?P<indent>[ \t]{{1,40}})"
-    rf"(?:{_VALUE_KEY}|(?!\\?[\"']?[\w.-]{{1,60}}\\?[\"']?[ \t]{{0,4}}[:=](?:[\s{{\\]|$)|-[ \t]))"
-)
-"""Where a value is that isn't behind its name: on a shell's next line, in a mapping, on a deeper
-line."""
-_LOG = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|(?<!\S)[\w.-]{1,40}=[^\s=]"
-"""What only a line of a log has: a time, or pairs."""
-_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|\(\?|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
-_END = r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)"
-_PLACE = (
-    r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z0-9]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
-    r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
-)
-"""What a value may be instead of a secret: a call, a chain of names, an address or a date, a
-path."""
 
 
 def mask(text: str) -> str:
@@ -106,282 +67,59 @@ def masked(text: str) -> tuple[str, int]:
     if not text:
         return text, 0
     total = 0
-    steps: list[_Step] = [
-        _private_keys,
-        _authorizations,
-        *_shapes(text),
-        _blocks,
-        _url_logins,
-        _named_values,
+    finders: list[Finder] = [
+        find_private_keys,
+        find_authorizations,
+        *shapes_in(text),
+        find_blocks,
+        find_url_logins,
+        find_named_values,
     ]
-    for _ in range(_PASSES):
-        found = 0
-        for step in steps:
-            if places := step(text):
-                text = _replaced(text, places)
-                found += len(places)
-        total += found
-        if not found:
+    for _ in range(MOST_PASSES):
+        text, count = _masked_once(text, finders)
+        total += count
+        if count == 0:
             break
     return text, total
 
 
-def _replaced(text: str, places: list[_Place]) -> str:
+def _masked_once(text: str, finders: list[Finder]) -> tuple[str, int]:
+    """Return *text* after each of *finders* has looked at it, and the number of secrets."""
+    count = 0
+    for find in finders:
+        places = find(text)
+        if places:
+            text = _replaced(text, places)
+            count += len(places)
+    return text, count
+
+
+def _replaced(text: str, places: list[Place]) -> str:
     """Return *text* with each ``(start, end, label)`` masked; *places* are in order and apart."""
-    parts, at = [], 0
+    parts = []
+    at = 0
     for start, end, label in places:
-        parts += [text[at:start], f"[masked {label}]", "\n" * text.count("\n", start, end)]
+        newlines = "\n" * text.count("\n", start, end)
+        parts += [text[at:start], f"[masked {label}]", newlines]
         at = end
-    return "".join([*parts, text[at:]])
+    parts.append(text[at:])
+    return "".join(parts)
 
 
-@cache
-def _pattern(pattern: str) -> Pattern[str]:
-    return re.compile(pattern, re.ASCII)
+# Names -------------------------------------------------------------------------------------------
 
-
-def _lowered(text: str) -> str:
-    """Return *text* in small letters, each at its old place: only a capital dotted I becomes two
-    characters."""
-    return text.replace("\u0130", "i").lower()
-
-
-@dataclass(frozen=True)
-class _Shape(PlainData):
-    """A line of the table: a pattern that is looked for only around its hints."""
-
-    kind: str
-    label: str
-    hints: list[str]
-    pattern: str
-
-    def __call__(self, text: str) -> list[_Place]:
-        places: list[_Place] = []
-        compiled = self.compiled()
-        for hint in self.hints:
-            tried, at = 0, text.find(hint)
-            while at >= 0:
-                matches = (compiled.match(text, start) for start in self.starts(text, at, tried))
-                tried = at + 1
-                if found := next(filter(None, matches), None):
-                    places.append((*found.span("value"), self.label))
-                    tried = max(tried, found.end("value"))
-                at = text.find(hint, tried)
-        return _apart(places)
-
-    def compiled(self) -> Pattern[str]:
-        """Return the whole pattern: what begins at a border, and the secret in it or after it."""
-        plain = self.pattern.removeprefix(r"\b")
-        if self.kind in ("shape", "inside"):
-            return _pattern(f"{_BORDER}(?P<value>(?:{plain}){_WRAPPED})")
-        border = _BORDER if plain != self.pattern else ""
-        return _pattern(f"{border}(?:{plain}){_REST if self.kind == 'rest' else _ARGUMENT}")
-
-    def starts(self, text: str, at: int, tried: int) -> Iterator[int]:
-        """Yield where it may begin if its hint is at *at*; what is before *tried* was looked at."""
-        if self.kind == "inside":
-            yield from (
-                each.start()
-                for each in _pattern(_BORDER).finditer(text, max(tried, at - _LOOK_BACK), at)
-            )
-        else:
-            yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
-
-
-_BREAKS = str.maketrans(" \t\r\f\v\"'`", "\n" * 8)
-
-
-def _shapes(text: str) -> list[_Shape]:
-    """Return the shapes of which *text* has a hint; those of keys have it in a long word."""
-    long = "\n".join([word for word in text.translate(_BREAKS).split("\n") if len(word) >= 14])
-    table, found = _table(), set[int]()
-    for hints, looked_at in ((table.key_hints, long), (table.other_hints, text)):
-        if looked_at:
-            found.update([number for hint, number in hints if hint in looked_at])
-    return [_Shape(*table.shapes[number]) for number in sorted(found)]
-
-
-def _apart(places: list[_Place]) -> list[_Place]:
-    """Return *places* in order, without those that begin inside an earlier one."""
-    kept: list[_Place] = []
-    for place in sorted(places):
-        if not kept or place[0] >= kept[-1][1]:
-            kept.append(place)
-    return kept
+LONGEST_PREFIX = 80
+LONGEST_LINE = 200
+LONGEST_REPEAT = 80
+"""A longer value says more than its name."""
+STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
+"""A line of code as far as the quote that is still open."""
+SIGN_GROUPS = ("typed", "comma", "attribute", "call", "tag", "sign")
+ASSIGNMENT_SIGNS = (":=", ":-", "=>", "?=")
 
 
 @dataclass(frozen=True)
-class _Table(PlainData):
-    """What ``data/masking.tsv`` says."""
-
-    shapes: list[tuple[str, str, list[str], str]]
-    """The fields of each ``_Shape``."""
-    key_hints: list[tuple[str, int]]
-    """The hints of shapes that are long words, each with the number of its shape."""
-    other_hints: list[tuple[str, int]]
-    blocks: list[list[str]]
-    labels: dict[str, str]
-    """The words that a secret's name ends in, and how the mask calls it."""
-    words: dict[str, frozenset[str]]
-    """Lists of words; the table says what each is for."""
-
-
-@cache
-def _table() -> _Table:
-    rows = data_rows(__file__, "masking.tsv")
-    shapes = [
-        (row[0], row[1], row[2].replace(" ", "\n").replace("·", " ").split("\n"), row[3])
-        for row in rows
-        if row[0] in ("shape", "inside", "flag", "line", "rest")
-    ]
-    hints: tuple[list[tuple[str, int]], ...] = ([], [])
-    for number, (kind, _, own, _) in enumerate(shapes):
-        hints[kind not in ("shape", "inside")].extend([(hint, number) for hint in own])
-    return _Table(
-        shapes=shapes,
-        key_hints=hints[0],
-        other_hints=hints[1],
-        blocks=[row[1:] for row in rows if row[0] == "block"],
-        labels={word: row[1] for row in rows if row[0] == "name" for word in row[2].split(" ")},
-        words={row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "words"},
-    )
-
-
-def _parts(pattern: Pattern[str], text: str) -> list[tuple[Match[str], int]]:
-    """Return each match and where the next one begins: who looks only that far looks at no
-    character twice."""
-    found = list(pattern.finditer(text))
-    return list(zip(found, [*(each.start() for each in found[1:]), len(text)], strict=False))
-
-
-def _private_keys(text: str) -> list[_Place]:
-    """Find each block from its first line to its last; one that was cut off, as far as it looks
-    like one."""
-    places: list[_Place] = []
-    if "PRIVATE KEY" not in text and "Private-Lines" not in text:
-        return places
-    head = _pattern(
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}"
-    )
-    tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-    torn = _pattern(r"(?>(?:(?>(?:\s|\\[nr])+)[A-Za-z0-9+/=]{16,}+)*)")
-    quoted, long = (
-        _pattern(r"[\"'`]"),
-        _pattern(r"[A-Za-z0-9+/=]{40}"),
-    )  # two constants of a program aren't a key
-    for begin, after in _parts(head, text):
-        stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]
-        if end := tail.search(text, begin.end(), min(after, begin.end() + _LONGEST_PEM)):
-            body = text[begin.end() : end.start()]
-            stop = end.end() if not quoted.search(body) or long.search(body) else stop
-        if stop > begin.end():
-            places.append((begin.start(), stop, "private key"))
-    return places
-
-
-def _url_logins(text: str) -> list[_Place]:
-    """Find passwords in URLs, and tokens that stand where the user's name does."""
-    places: list[_Place] = []
-    if "://" not in text or "@" not in text:
-        return places
-    login = _pattern(
-        rf"://(?P<user>{_MASK}|[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
-    )
-    for found in login.finditer(text):
-        if _random(found["user"]):
-            places.append((*found.span("user"), "token"))
-        if found["password"] and found["user"] + found["password"] not in (
-            "userpass",
-            "usernamepassword",
-        ):
-            places.append((*found.span("password"), "password"))
-    return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
-
-
-def _authorizations(text: str) -> list[_Place]:
-    """Find what follows the scheme: one word, or up to the end of the quote or line where there are
-    more."""
-    places: list[_Place] = []
-    if "authorization" not in (lowered := _lowered(text)):
-        return places
-    head = _pattern(
-        r"(?:(?<![a-z])|(?<=\\[nrt]))authorization"
-        r"\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
-        r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
-    )
-    for start, after in _parts(head, lowered):
-        at, scheme, quote = start.end(), (start["scheme"] or "").strip(), start["quote"]
-        several = (
-            r"[^\n]++"
-            if scheme in ("digest", "oauth", "aws4-hmac-sha256")
-            else r"[^\s\"'`\\\]]*=\"[^\n]++"
-        )
-        value = _pattern(r"[^\"'`\\\n]++" if quote else rf"{several}|[^\s\"'`\\\]]++").match(
-            text, at, after
-        )
-        if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
-            continue
-        known = scheme in _table().words["scheme"]
-        ends = bool(_pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|\\n|$)").match(text, value.end()))
-        meant = known or _odd(value[0]) or bool(quote and scheme and " " not in value[0].strip())
-        meant = meant and value[0].strip().lower() not in _table().labels
-        if meant and (known or quote or ends or _random(value[0])):
-            places.append((at, value.end(), "authorization"))
-    return places
-
-
-def _blocks(text: str) -> list[_Place]:
-    """Find the values that are secret because of the mapping they are in."""
-    places: list[_Place] = []
-    for label, hint, block, name in (row for row in _table().blocks if row[1] in text):
-        entry = _pattern(
-            rf"(?<![\w./-])(?:{name})\\?[\"']?(?!{_MASK}|{_REFERENCE})"
-            r"(?P<value>(?<=[\"'])[^\"'\\\n]++|(?<![\"'])[^\s\"'{},\\][^\"'{},\\\n]*+)"
-        )
-        for part in _secret_documents(text) if hint == "Secret" else [(0, len(text))]:
-            for found in _pattern(block).finditer(text, *part):
-                places += [
-                    (*each.span("value"), label) for each in entry.finditer(text, *found.span())
-                ]
-    return _apart(places)
-
-
-def _secret_documents(text: str) -> list[tuple[int, int]]:
-    """Return where Kubernetes describes a secret: from the document's border or version to the next
-    border."""
-    borders = _pattern(r"\n---|kind\\?[\"']?:[ \t]*\\?[\"']?(?P<secret>Secret(?![\w/-]))?")
-    places, before = [], 0
-    for border, after in _parts(borders, text):
-        if border["secret"]:
-            start = max(
-                before,
-                border.start() - _LONGEST_PEM,
-                text.rfind("apiVersion", before, border.start()),
-            )
-            places.append((start, min(after, border.end() + _LONGEST_PEM)))
-        before = border.end()
-    return places
-
-
-def _random(value: str) -> bool:
-    """Whether *value* is long and has no words in it: those have few runs of one kind of letter.
-
-    Digits among letters of one case tell sooner.
-    """
-    part = value[:100]
-    plain = len(part) >= 20 and part.isalnum() and part in (part.lower(), part.upper())
-    longest = 2.3 if not _odd(part) else 7 if plain else 2.9
-    runs = _pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(part)
-    return len(part) >= 16 and " " not in part and len(part) < longest * len(runs)
-
-
-def _odd(value: str) -> bool:
-    """Whether *value* has both letters and digits, as most secrets and few words do."""
-    return bool(_pattern(r"[^\W\d_]").search(value) and _pattern(r"\d").search(value))
-
-
-@dataclass(frozen=True)
-class _Named(PlainData):
+class SecretName(PlainData):
     """A name of a secret in a text, and what stands around it."""
 
     text: str
@@ -392,12 +130,11 @@ class _Named(PlainData):
     label: str
     sign: str
     """What stands between name and value: one of ``= : , ( >``, ``-`` for a flag, or nothing."""
-    spaced: bool
-    closed: bool
-    """Whether the name is in quotes."""
+    is_spaced: bool
+    is_quoted: bool
 
     @property
-    def strong(self) -> bool:
+    def is_strong(self) -> bool:
         """Whether its name alone makes a value a secret."""
         return self.label in ("password", "secret") or "secret" in self.before.lower()
 
@@ -406,324 +143,454 @@ class _Named(PlainData):
         """The last word before the word, as ``api`` in ``X-Api-Key`` or in the sentence "the API
         key"."""
         before = self.before or self.text[max(0, self.start - 12) : self.start]
-        found = _pattern(r"([A-Z]?[a-z0-9]+|[A-Z0-9]+)[_.\- ]?$").search(before)
-        return found[1].lower() if found else ""
+        match = pattern(r"([A-Z]?[a-z0-9]+|[A-Z0-9]+)[_.\- ]?$").search(before)
+        if match is None:
+            return ""
+        return match[1].lower()
 
     @property
-    def qualified(self) -> bool:
-        return self.last in _table().words["before"] or self.before.lower().startswith("x-")
+    def is_qualified(self) -> bool:
+        """Whether the words before it say that it's a secret."""
+        return self.last in load_table().words["before"] or self.before.lower().startswith("x-")
 
     @property
-    def assigned(self) -> bool:
+    def is_assigned(self) -> bool:
         """Whether it is set as in a shell, a query or a connection string: ``NAME=value``."""
-        if self.sign == "-" or (
-            self.sign and self.text[max(0, self.start - 2) : self.start] == "${"
-        ):
+        if self.sign == "-":
             return True
-        if self.sign != "=" or self.spaced or self.closed:
+        if self.sign and self.text[max(0, self.start - 2) : self.start] == "${":
+            return True
+        if self.sign != "=" or self.is_spaced or self.is_quoted:
             return False
-        whole = self.before + self.word
-        return (
-            whole.isupper()
-            or whole[0] == "-"
-            or self.text[self.start - 1 : self.start] in ("?", "&", ";")
-        )
+        name = self.before + self.word
+        if name.isupper() or name[0] == "-":
+            return True
+        return self.text[self.start - 1 : self.start] in ("?", "&", ";")
 
     @property
     def line(self) -> str:
         """The line as far as the name."""
-        line = self.text[max(0, self.start - 200) : self.start].rpartition("\n")[2]
+        line = self.text[max(0, self.start - LONGEST_LINE) : self.start].rpartition("\n")[2]
         return line.rpartition("\\n")[2]
 
     @property
-    def in_call(self) -> bool:
+    def is_in_call(self) -> bool:
         """Whether it is an argument or a field in code, as far as the line or the text in quotes
         shows."""
-        line = _pattern(_STRINGS).sub("", self.line)
-        return (
-            line.rfind("(") > line.rfind(")")
-            or line.rfind("{") > line.rfind("}")
-            or line[:1].isspace()
-        )
+        line = pattern(STRINGS).sub("", self.line)
+        if line.rfind("(") > line.rfind(")"):
+            return True
+        if line.rfind("{") > line.rfind("}"):
+            return True
+        return line[:1].isspace()
 
     def names_a_secret(self) -> bool:
         """Whether the word is one of its own (a monkey isn't a key), and the name isn't of
         something public."""
-        words, word, last = _table().words, self.word.lower(), self.before[-1:]
         if self.text[self.start - 2 : self.start] == "::":
             return False
-        if last.isalnum() and not (self.word[0].isupper() and not last.isupper()):
-            if not word.startswith("passw") and not self.before.lower().endswith(
-                tuple(words["glued"])
-            ):
+        if self._is_end_of_word():
+            if not self._may_be_glued():
                 return False
-        elif self.last in words.get(f"plain {self.label}", ()):
+        elif self.last in load_table().words.get(f"plain {self.label}", ()):
             return False
-        return bool(self.before.strip("-.")) or word != "key" or self.sign != "" or self.qualified
+        if self.before.strip("-.") or self.sign:
+            return True
+        return self.word.lower() != "key" or self.is_qualified
+
+    def _is_end_of_word(self) -> bool:
+        """Whether letters stand right before the word, as in ``monkey`` and unlike ``apiKey``."""
+        letter = self.before[-1:]
+        if not letter.isalnum():
+            return False
+        return not self.word[0].isupper() or letter.isupper()
+
+    def _may_be_glued(self) -> bool:
+        """Whether a word that ends in this one names a secret all the same, as ``apikey``."""
+        if self.word.lower().startswith("passw"):
+            return True
+        return self.before.lower().endswith(tuple(load_table().words["glued"]))
 
     def repeats(self, value: str) -> bool:
         """Whether *value* says no more than its name, or is a type, a constant or a word of a
         sentence."""
-        if len(value) > 80:
+        if len(value) > LONGEST_REPEAT:
             return False
-        plain = "".join(filter(str.isalnum, value.lower()))
-        name = "".join(filter(str.isalnum, (self.before + self.word).lower()))
-        same = len(plain) > 2 and (
-            name.endswith(plain)
-            or name.startswith(plain)
-            or ("." in value and plain.endswith(name))
-        )
-        return not plain or same or plain in _table().words["value"] or plain in _table().labels
+        plain = _letters_and_digits(value)
+        table = load_table()
+        if not plain or plain in table.words["value"] or plain in table.labels:
+            return True
+        if len(plain) <= 2:
+            return False
+        name = _letters_and_digits(self.before + self.word)
+        if name.startswith(plain) or name.endswith(plain):
+            return True
+        return "." in value and plain.endswith(name)
 
 
-def _named_values(text: str) -> list[_Place]:
-    lowered = _lowered(text)
-    places: list[_Place] = []
-    if not any(mark in text for mark in "=:('\"<-0123456789") or not any(
-        word in lowered for word in _table().labels
-    ):
+def _letters_and_digits(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def find_named_values(text: str) -> list[Place]:
+    """Find the values whose names make them secrets."""
+    places: list[Place] = []
+    small = lowered(text)
+    if not _may_have_values(text, small):
         return places
-    names, at = _pattern(f"{_MASK}|{_name_pattern()}"), 0
-    while found := names.search(lowered, at):
-        at = found.end("word") if found["word"] else found.end()
-        named = _named(text, found) if found["word"] else None
-        if named and named.names_a_secret() and (place := _value(named, found.end())) is not None:
-            places.append((*place, named.label))
-            at = place[1]
+    names = pattern(f"{MASK}|{_name_pattern()}")
+    match = names.search(small)
+    while match is not None:
+        at = match.end()
+        if match["word"]:
+            at = match.end("word")
+            name = read_name(text, match)
+            place = None
+            if name.names_a_secret():
+                place = secret_value(name, match.end())
+            if place is not None:
+                at = place[1]
+                places.append((*place, name.label))
+        match = names.search(small, at)
     return places
+
+
+def _may_have_values(text: str, small: str) -> bool:
+    """Whether *text* has a sign or a digit, and a word for a secret."""
+    if not any(sign in text for sign in "=:('\"<-0123456789"):
+        return False
+    return any(word in small for word in load_table().labels)
 
 
 @cache
 def _name_pattern() -> str:
-    table = _table()
+    table = load_table()
     words = "|".join(sorted(table.labels, key=len, reverse=True))
     after = "|".join(sorted(table.words["after"]))
     return (
-        rf"(?P<word>{words})(?:[_-]?[0-9]{{1,2}}(?![0-9a-z])|[_-](?:{after})(?![0-9a-z]))?(?P<close>\\?[\"'`])?\]?(?:"
+        rf"(?P<word>{words})(?:[_-]?[0-9]{{1,2}}(?![0-9a-z])|[_-](?:{after})(?![0-9a-z]))?"
+        r"(?P<close>\\?[\"'`])?\]?(?:"
         r"[ \t]{0,4}:[ \t]{0,4}[&*]?[a-z_][\w.\[\]| ]{0,40}(?P<typed>=)[ \t]{1,4}(?=[\"'])"
-        r"|(?P<gap>[ \t]{0,20})(?:\.{3,60})?(?P<sign>:[=-]|=>|\?=|[=:](?![=:]))(?P<space>[ \t]{0,20})"
+        r"|(?P<gap>[ \t]{0,20})(?:\.{3,60})?"
+        r"(?P<sign>:[=-]|=>|\?=|[=:](?![=:]))(?P<space>[ \t]{0,20})"
         r"|\)?[ \t]{0,4}(?:\?\?|\|\||\?:|or)(?P<default>[ \t]{1,4})(?=[\"'])"
         r"|,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}(?P<attribute>[=:])[ \t]{0,4}"
         r"|(?<=[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,16}(?=\\?[\"'])"
         r"|(?P<call>\()(?=[rb]?[\"'])|(?:[ \t][^<>\n]{0,80})?(?P<tag>>)"
-        r"|[ \t]{1,4}(?:(?:[a-z0-9@._-]{1,30}[ \t]){0,5}[a-z0-9@._-]{1,30}:[ \t]{1,4}|(?:is|was)[ \t]{1,4})?)"
+        r"|[ \t]{1,4}(?:(?:[a-z0-9@._-]{1,30}[ \t]){0,5}[a-z0-9@._-]{1,30}:[ \t]{1,4}"
+        r"|(?:is|was)[ \t]{1,4})?)"
     )
 
 
-def _named(text: str, found: Match[str]) -> _Named:
-    at = start = found.start()
-    while start > 0 and at - start < 80 and (text[start - 1].isalnum() or text[start - 1] in "_-."):
-        start -= 1
-    if start < at and text[start - 1 : start] == "\\" and text[start] in "nrt":
-        start += 1  # a line's end, escaped
-    sign = next(
-        (
-            found[each]
-            for each in ("typed", "comma", "attribute", "call", "tag", "sign")
-            if found[each]
-        ),
-        "",
-    )
-    before = text[start:at]
-    defined = not sign and _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(
-        text[max(0, start - 20) : start]
-    )
-    if found["default"] or defined:
+def read_name(text: str, match: Match[str]) -> SecretName:
+    """Return the name whose word was found by *match*, with the sign after it."""
+    start = _start_of_name(text, match.start())
+    before = text[start : match.start()]
+    word = text[match.start("word") : match.end("word")]
+    written_sign = _sign(match)
+    sign = written_sign
+    is_defined = not written_sign and _is_defined(text, start)
+    if match["default"] or is_defined or written_sign in ASSIGNMENT_SIGNS:
         sign = "="
-    elif not sign and before.startswith("-") and not found["close"]:
+    elif not written_sign and before.startswith("-") and not match["close"]:
         sign = "-"
-    word = text[found.start("word") : found.end("word")]
-    return _Named(
+    has_space = bool(match["space"]) and ("=" in written_sign or bool(match["default"]))
+    return SecretName(
         text=text,
         start=start,
         before=before,
         word=word,
-        label=_table().labels[word.lower()],
-        sign="=" if sign in (":=", ":-", "=>", "?=") else sign,
-        spaced=bool(defined or found["gap"] or (found["space"] and "=" in sign)),
-        closed=bool(found["close"]),
+        label=load_table().labels[word.lower()],
+        sign=sign,
+        is_spaced=is_defined or bool(match["gap"]) or has_space,
+        is_quoted=bool(match["close"]),
     )
 
 
-def _value(named: _Named, at: int) -> tuple[int, int] | None:
-    """Return where the value is, if it is a secret.
+def _start_of_name(text: str, at: int) -> int:
+    """Return where the name begins whose word is at *at*."""
+    start = at
+    while start > 0 and at - start < LONGEST_PREFIX and _is_of_name(text[start - 1]):
+        start -= 1
+    is_escaped = start < at and text[start - 1 : start] == "\\" and text[start] in "nrt"
+    if is_escaped:  # a line's end
+        return start + 1
+    return start
+
+
+def _is_of_name(letter: str) -> bool:
+    return letter.isalnum() or letter in "_-."
+
+
+def _sign(match: Match[str]) -> str:
+    """Return what stands between a name and its value."""
+    for group in SIGN_GROUPS:
+        if match[group]:
+            return str(match[group])
+    return ""
+
+
+def _is_defined(text: str, start: int) -> bool:
+    """Whether the name at *start* is a constant of C: ``#define NAME value``."""
+    before = text[max(0, start - 20) : start]
+    return pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(before) is not None
+
+
+# Values -------------------------------------------------------------------------------------------
+
+LOOK_AHEAD = 200
+"""How much of a value is looked at to see whether it is a secret; all of it is masked."""
+CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
+LEAD = (
+    r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?"
+    r"[rbufRBUF@]{0,2}(?=[\"'])"
+)
+"""What may stand before a literal: a call around it, a prefix."""
+VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
+BELOW = (
+    rf"\\\r?\n[ \t]{{0,40}}|\{{\s{{0,40}}{VALUE_KEY}"
+    r"|(?:[|>][+-]?)?[ \t]{0,4}(?:\r?\n|\\n)(?P<indent>[ \t]{1,40})"
+    rf"(?:{VALUE_KEY}|(?!\\?[\"']?[\w.-]{{1,60}}\\?[\"']?[ \t]{{0,4}}[:=](?:[\s{{\\]|$)|-[ \t]))"
+)
+"""Where a value is that isn't behind its name: on a shell's next line, in a mapping, on a deeper
+line."""
+LOG = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|(?<!\S)[\w.-]{1,40}=[^\s=]"
+"""What only a line of a log has: a time, or pairs."""
+END = r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)"
+PATH = (
+    r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z0-9]{2,5}(?![\w.])"
+    r"|/(?:etc|home|root|run|tmp|usr|var|opt)/"
+    r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
+)
+
+
+def secret_value(name: SecretName, at: int) -> tuple[int, int] | None:
+    """Return where the value of *name* is, if it is a secret.
 
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more
     than its length.
     """
-    text = named.text
-    at = _beginning(named, at)
-    lead = _pattern(_LEAD).match(text, at)
-    at = lead.end() if lead else at
-    opening = next(
-        (quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), ""
-    )
-    inside = at + len(opening)
-    if _pattern(_REFERENCE).match(text, inside) or _pattern(
-        rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])"
-    ).match(text, inside):
+    text = name.text
+    at = _beginning(name, at)
+    lead = pattern(LEAD).match(text, at)
+    call = ""
+    if lead is not None:
+        at = lead.end()
+        call = lead["call"] or ""
+    quote = quote_at(text, at)
+    inside = at + len(quote)
+    if refers(text, inside):
         return None
-    if named.sign == ">":
-        return _element(named, inside)
-    pattern = _pattern(_QUOTED[opening] if opening else _BARE)
-    value = pattern.match(text, at, at + _LOOK_AHEAD)
-    if value is None or value.end() == inside:
+    if name.sign == ">":
+        return _element(name, inside)
+    if not _begins_secret(name, at, quote, call):
         return None
-    shown = text[inside : value.end()]
-    shown = shown if opening else shown.rstrip(".,;:)]}>|") or shown
-    meant = (
-        _quoted_is_secret(named, shown)
-        if opening
-        else _bare_is_secret(named, shown, inside + len(shown))
-    )
-    if not meant or (lead and lead["call"] and not _random(shown) and not _converts(lead["call"])):
+    whole = value_pattern(quote).match(text, at)
+    if whole is None:
         return None
-    whole = text[inside : pattern.match(text, at).end()]  # type: ignore[union-attr]
-    return inside, inside + (len(whole if opening else whole.rstrip(".,;:)]}>|")) or len(whole))
+    return inside, inside + len(without_tail(text[inside : whole.end()], quote))
 
 
-def _beginning(named: _Named, at: int) -> int:
+def _begins_secret(name: SecretName, at: int, quote: str, call: str) -> bool:
+    """Whether the value at *at* is a secret, by the beginning of it."""
+    text = name.text
+    inside = at + len(quote)
+    start = value_pattern(quote).match(text, at, at + LOOK_AHEAD)
+    if start is None or start.end() == inside:
+        return False
+    value = without_tail(text[inside : start.end()], quote)
+    if call and not is_random(value) and not converts(call):
+        return False
+    if quote:
+        return _quoted_is_secret(name, value)
+    return _bare_is_secret(name, value, inside + len(value))
+
+
+def _beginning(name: SecretName, at: int) -> int:
     """Return where the value begins: at *at*, or below where nothing is there."""
-    below = _pattern(_BELOW).match(named.text, at)
-    if below and below["indent"]:
-        line = named.line
-        alone = (
-            named.text.startswith(('"', "'"), below.end())
-            if named.sign == "="
-            else not line.strip(" \t-\"'")
-        )
-        deeper = len(below["indent"]) > len(line) - len(line.lstrip(" \t-"))
-        return below.end() if alone and deeper else at
-    return below.end() if below else at
+    below = pattern(BELOW).match(name.text, at)
+    if below is None:
+        return at
+    if below["indent"] and not _is_value_below(name, below):
+        return at
+    return below.end()
 
 
-def _converts(call: str) -> bool:
-    """Whether a function returns what it is given in another form, as ``b64decode`` and
-    ``SecretStr`` do."""
-    return bool(
-        _pattern(rf"(?:_?(?:{'|'.join(_table().words['convert'])}))+").fullmatch(call.lower())
-    )
+def _is_value_below(name: SecretName, below: Match[str]) -> bool:
+    """Whether the deeper line *below* a name holds its value."""
+    line = name.line
+    if name.sign == "=":
+        is_alone = name.text.startswith(('"', "'"), below.end())
+    else:
+        is_alone = not line.strip(" \t-\"'")
+    indent = len(line) - len(line.lstrip(" \t-"))
+    return is_alone and len(below["indent"]) > indent
 
 
-def _element(named: _Named, at: int) -> tuple[int, int] | None:
+def _element(name: SecretName, at: int) -> tuple[int, int] | None:
     """Return where the text of an XML element is, if its tag or its attribute ``name`` or ``key``
     names a secret."""
-    opens = named.text[max(0, named.start - 40) : named.start]
-    if not _pattern(r".*(?:<(?:[\w-]{1,30}:)?|[ \t](?:name|key)=[\"'])").fullmatch(
-        opens.rpartition("\n")[2]
-    ):
+    line = name.text[max(0, name.start - 40) : name.start].rpartition("\n")[2]
+    if not pattern(r".*(?:<(?:[\w-]{1,30}:)?|[ \t](?:name|key)=[\"'])").fullmatch(line):
         return None
-    value = _pattern(r"[^<>\s]{1,4000}(?=</)").match(named.text, at)
-    return value.span() if value and _quoted_is_secret(named, value[0][:300]) else None
+    value = pattern(r"[^<>\s]{1,4000}(?=</)").match(name.text, at)
+    if value is None or not _quoted_is_secret(name, value[0][:300]):
+        return None
+    return value.span()
 
 
-def _quoted_is_secret(named: _Named, value: str) -> bool:
-    """Whether a value with a clear beginning and end is a secret, and not a name or a sentence."""
-    words = value.split()
-    if named.repeats(value) or _pattern(_TEMPLATE).search(value) or _pattern(_OTHER).match(value):
+# Values with a clear beginning and end ------------------------------------------------------------
+
+
+def _quoted_is_secret(name: SecretName, value: str) -> bool:
+    """Whether a value in quotes is a secret, and not a name or a sentence."""
+    if name.repeats(value) or is_template_or_other(value):
         return False
-    if named.sign == "" and (len(words) != 1 or len(named.word) < 5 or value.startswith("-")):
+    if name.sign == "" and not _may_stand_alone(name, value):
         return False
-    if _random(value) or not named.strong:
-        return _random(value) or _quoted_looks_secret(named, value)
-    if named.sign == ",":
-        call = _pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(named.line[-60:])
-        return len(words) == 1 and bool(
-            call and call[1].lower().startswith(tuple(_table().words["setter"]))
-        )
-    if named.sign in ("(", ">"):
-        return len(words) == 1 and (named.sign == ">" or named.last in ("", "set", "with"))
-    sentence = len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)
-    return not sentence or named.assigned or "phrase" in named.word.lower()
+    if is_random(value):
+        return True
+    if name.is_strong:
+        return _quoted_is_password(name, value)
+    return _quoted_looks_secret(name, value)
 
 
-def _quoted_looks_secret(named: _Named, value: str) -> bool:
+def _quoted_is_password(name: SecretName, value: str) -> bool:
+    """Whether a value whose name makes it a secret isn't a word in code or a sentence."""
+    if name.sign == ",":
+        return is_one_word(value) and _is_set_by_call(name)
+    if name.sign == ">":
+        return is_one_word(value)
+    if name.sign == "(":
+        return is_one_word(value) and name.last in ("", "set", "with")
+    if not is_sentence(value):
+        return True
+    return name.is_assigned or "phrase" in name.word.lower()
+
+
+def _may_stand_alone(name: SecretName, value: str) -> bool:
+    """Whether *value* may be a secret although nothing stands between it and its name."""
+    return is_one_word(value) and len(name.word) >= 5 and not value.startswith("-")
+
+
+def _is_set_by_call(name: SecretName) -> bool:
+    """Whether the name is the first argument of a call that sets something."""
+    call = pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(name.line[-60:])
+    if call is None:
+        return False
+    return call[1].lower().startswith(tuple(load_table().words["setter"]))
+
+
+def _quoted_looks_secret(name: SecretName, value: str) -> bool:
     """Whether a key or token in quotes looks like one, and not like a name."""
-    if _pattern(_PLACE).match(value):
+    if pattern(PATH).match(value):
         return False
-    if named.assigned and named.sign == "=" and named.label in ("key", "token"):
+    if name.is_assigned and name.sign == "=" and name.label in ("key", "token"):
         return True
-    letters = len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper())
-    return named.qualified and (letters or (len(value) >= 6 and _odd(value) and " " not in value))
+    if not name.is_qualified:
+        return False
+    if is_long_and_of_one_case(value):
+        return True
+    return " " not in value and is_odd(value)
 
 
-def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
+# Values without quotes ----------------------------------------------------------------------------
+
+
+def _bare_is_secret(name: SecretName, value: str, end: int) -> bool:
     """Whether a value without quotes is a secret, and not code or the next word of a sentence."""
-    if _bare_is_other(named, value):
+    if _bare_is_other(name, value):
         return False
-    if _random(value) and (named.sign or named.strong or named.qualified or named.label != "key"):
+    is_named_well = name.is_strong or name.is_qualified
+    if is_random(value) and (name.sign or is_named_well or name.label != "key"):
         return True
-    if named.sign == "":
-        word = named.label == "password" and len(named.word) > 4
-        return word and len(value) >= 6 and _odd(value) and value[0] not in "&*"
-    if named.assigned and named.label not in ("authentication", "signature"):
-        return (
-            named.sign != "-"
-            or named.strong
-            or _odd(value)
-            or (len(value) >= 16 and not value.islower())
-        )
-    name = bool(_pattern(_CHAIN).fullmatch(value)) and not (
-        _odd(value) and len(value) >= 6 and "." not in value
-    )
-    judge = _assignment_is_secret if named.sign == "=" else _entry_is_secret
-    return (named.strong or named.qualified) and judge(named, value, end, name)
+    if name.sign == "":
+        is_password = name.label == "password" and len(name.word) > 4
+        return is_password and is_odd(value) and value[0] not in "&*"
+    if name.is_assigned and name.label not in ("authentication", "signature"):
+        return _is_assigned_secret(name, value)
+    if name.sign == "=":
+        return is_named_well and _assignment_is_secret(name, value, end)
+    return is_named_well and _entry_is_secret(name, value, end)
 
 
-def _bare_is_other(named: _Named, value: str) -> bool:
+def _is_assigned_secret(name: SecretName, value: str) -> bool:
+    """Whether a shell's variable or a flag has a secret: a flag's weaker names need a value that
+    looks like one."""
+    if name.sign != "-" or name.is_strong or has_letters_and_digits(value):
+        return True
+    return len(value) >= 16 and not value.islower()
+
+
+def _bare_is_other(name: SecretName, value: str) -> bool:
     """Whether a value without quotes is surely something else: code, a number, a path, a part of an
     address."""
-    if (
-        named.sign in (",", "(")
-        or named.repeats(value)
-        or _pattern(rf"{_OTHER}|{_CALL}").match(value)
-    ):
+    if name.sign in (",", "(") or name.repeats(value):
         return True
-    if (
-        named.sign == ":"
-        and not named.assigned
-        and named.text[named.start - 1 : named.start] == ":"
-    ):
+    if pattern(rf"{OTHER}|{CALL}").match(value):
+        return True
+    if name.sign == ":" and not name.is_assigned and name.text[name.start - 1 : name.start] == ":":
         return True  # arn:aws:…:secret:name
     if value.replace(".", "").lstrip("-").isdigit():
-        return not (named.label == "password" and len(value) >= 6 and named.sign)
-    path = (not named.strong or named.word.lower() == "pwd") and _pattern(_PLACE).match(value)
-    return bool(path or _pattern(_TEMPLATE).search(value))
+        return not _may_be_digits(name, value)
+    if pattern(TEMPLATE).search(value):
+        return True
+    may_be_path = not name.is_strong or name.word.lower() == "pwd"
+    return may_be_path and pattern(PATH).match(value) is not None
 
 
-def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
-    """Whether ``name = value`` is from a file or a command, and not code.
+def _may_be_digits(name: SecretName, value: str) -> bool:
+    """Whether the secret may be a number: only a password may."""
+    return name.label == "password" and len(value) >= SHORTEST_SECRET and name.sign != ""
 
-    *name*: the value could be a name too.
-    """
-    ends = bool(_pattern(_END).match(named.text, end))
-    if not name:
-        return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
-    if not named.strong or "." in value:
+
+def _assignment_is_secret(name: SecretName, value: str, end: int) -> bool:
+    """Whether ``name = value`` is from a file or a command, and not code."""
+    ends_line = pattern(END).match(name.text, end) is not None
+    if not may_be_name(value):
+        if name.is_spaced and not ends_line and not has_letters_and_digits(value):
+            return False
+        return value[0] not in "&*!-+("
+    if not name.is_strong or "." in value:
         return False
-    if named.spaced:
-        return ends and not named.line and value.islower()
-    return not named.in_call and len(value) > 2
+    if name.is_spaced:
+        return ends_line and not name.line and value.islower()
+    return not name.is_in_call and len(value) > 2
 
 
-def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
+def _entry_is_secret(name: SecretName, value: str, end: int) -> bool:
     """Whether ``name: value`` is an entry of a file or a log, and not a type, a field in code or a
     sentence."""
-    text = named.text
-    apart = named.closed or text[end - len(value) - 1] in " \t"
-    ends = _pattern(rf"{_END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end)
-    if not ends and named.strong and len(value) >= 6:
-        ends = _pattern(r"\d").search(value) or _pattern(_LOG).search(
-            named.line + text[end : end + 200].partition("\n")[0]
-        )
-    if not apart or not ends or (named.word == "PASS" and not named.before):
-        # "PASS: …" is the result of a test.
+    is_test_result = name.word == "PASS" and not name.before
+    is_apart = name.is_quoted or name.text[end - len(value) - 1] in " \t"
+    if is_test_result or not is_apart or not _ends_entry(name, value, end):
         return False
-    if not name:
-        return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")
+    if not may_be_name(value):
+        if has_letters_and_digits(value):
+            return True
+        return name.is_strong and value[0] not in "&*!-+(|>"
     if "." in value:
         return False
-    if named.line.strip(" \t-#>\"'"):
-        return named.label == "password" and not named.in_call
-    code = text.startswith(tuple(",;)}"), end) or (named.in_call and not value.islower())
-    return not code and value[0].islower()
+    if name.line.strip(" \t-#>\"'"):
+        return name.label == "password" and not name.is_in_call
+    return value[0].islower() and not _is_field(name, value, end)
+
+
+def _ends_entry(name: SecretName, value: str, end: int) -> bool:
+    """Whether an entry ends after *value*; in a log more may follow."""
+    text = name.text
+    if pattern(rf"{END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end):
+        return True
+    if not name.is_strong or len(value) < SHORTEST_SECRET:
+        return False
+    if pattern(r"\d").search(value):
+        return True
+    line = name.line + text[end : end + LOOK_AHEAD].partition("\n")[0]
+    return pattern(LOG).search(line) is not None
+
+
+def _is_field(name: SecretName, value: str, end: int) -> bool:
+    """Whether ``name: value`` is a field in code."""
+    if name.text.startswith((",", ";", ")", "}"), end):
+        return True
+    return name.is_in_call and not value.islower()

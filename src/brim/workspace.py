@@ -36,7 +36,7 @@ from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
 from brim.memory.folder import FILES, check_folder
-from brim.models.overrides import use
+from brim.models import overrides
 
 if TYPE_CHECKING:
     from brim.money.ledger_book import LedgerBook
@@ -164,22 +164,6 @@ class Workspace:
         for property_name in ("project", "trusted", "_agreed_settings", "settings_changed"):
             self.__dict__.pop(property_name, None)
 
-    def need_trust(self) -> None:
-        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what
-        to do."""
-        if self.project is None:
-            raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user"
-                " to run 'brim rules trust' in a git repository, or to keep the rule with"
-                " 'brim learn --user'"
-            )
-        if not self.trusted:
-            name = os.path.basename(self.project)
-            raise InputError(
-                f"the project {name} is not trusted, so nothing was kept: ask the user to"
-                " run 'brim rules trust' there, and then say it again"
-            )
-
     @cached_property
     def settings_changed(self) -> bool:
         """Whether a trusted project has other settings than the user agreed to.
@@ -300,7 +284,7 @@ class Workspace:
 
     def _use_models(self, config: Config, models: Mapping[str, Any]) -> None:
         try:
-            use(models)
+            use_models(models)
         except ConfigError as error:
             problem = str(error)
             line = config.where(problem)
@@ -421,13 +405,23 @@ def without_controls(text: str) -> str:
     return "".join(letters)
 
 
+def use_models(models: Mapping[str, Any]) -> None:
+    """Let this process know the configuration's *models*, and no others."""
+    if not models:
+        overrides.put({})
+        return
+    from brim.models.configured import use  # hardly anybody configures models
+
+    use(models)
+
+
 def _use_valid(models: Mapping[str, Any]) -> None:
     """Use those of *models* that are valid."""
     valid: dict[str, Any] = {}
-    use(valid)
+    use_models(valid)
     for name, fields in models.items():
         with suppress(ConfigError):
-            use({**valid, name: fields})
+            use_models({**valid, name: fields})
             valid[name] = fields
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from brim.agents import stream as files
+from brim.agents.agent import subagent_files, subagent_of
 from brim.agents.call import Event
 from brim.agents.events import Message, Usage
-from brim.agents.stream import Feed, read, subagent_files, subagent_of
+from brim.agents.stream import Feed, read
 from brim.errors import InputError
 from tests.agents.claude_lines import (
     STREAM,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.agents.lines import seconds
+from brim.agents.times import seconds
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 import brim.agents
-from brim.agents import TableLine, UserRules, agent_named, events, readers
+from brim.agents import TableLine, UserRules, agent_named, events
 from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
 from brim.install import diagnose, install, uninstall
-from brim.sessions.report.reading import read_sessions
 from brim.sessions.report.usage import usage_report
 from brim.sessions.session_files import named_files
+from brim.sessions.up_to_date import read_sessions
 from tests.hooks.hook_world import RULE, World
 
 VALUE = '''
@@ -103,9 +103,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     rules = UserRules("TOY_HOME", "TOY.md", ".toy/TOY.md")
     line = TableLine("toy", "Toy", ".toy", ("hooks.json",), rules)
     monkeypatch.setattr(brim.agents, "TABLE", (*brim.agents.TABLE, line))
-    readers.forget_readers()
     yield
-    readers.forget_readers()
     for name in [name for name in sys.modules if name.startswith("brim.agents.toy")]:
         del sys.modules[name]
 

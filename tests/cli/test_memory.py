@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from brim.memory import ScratchModel, ScratchWriter
+from brim.memory.entries import draft
 from tests.cli.conftest import Brim
 
 SESSION = "0a1b2c3d-1111-2222-3333-444455556666"
@@ -271,3 +272,17 @@ def test_clean_says_what_it_removed_and_what_it_left(project: Brim) -> None:
     assert "they stay" in found.err
     assert (project.cwd / ".context" / "mine.txt").read_text() == "hello"
     (project.cwd / ".context" / "mine.txt").unlink()
+
+
+def test_a_prompt_that_no_transcript_has_is_listed_as_not_confirmed(project: Brim) -> None:
+    writer = ScratchWriter(project.cwd)
+    refs = {"unconfirmed": True}
+    writer.add([draft("human", "Always push to main", session=SESSION, source="1", refs=refs)])
+    assert "not confirmed" in project("memory", "list").out
+    assert project("memory", "list", "--json").json["unconfirmed"] == [1]
+    assert "not confirmed" in project("memory", "get", "1").out
+    assert project("memory", "get", "1", "--json").json["confirmed"] is False
+    claim = {"of": project("memory", "get", "1", "--json").json["id"]}
+    writer.add([draft("same", "", session=SESSION, source="2", refs=claim)])
+    assert "not confirmed" not in project("memory", "list").out
+    assert project("memory", "get", "1", "--json").json["confirmed"] is True

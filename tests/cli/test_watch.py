@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from brim.run.watch import SCHEMA
 from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
-from brim.sessions.window.watch import SCHEMA
 from tests.cli.conftest import Brim
 from tests.cli.watched import RECORDED, Watcher, called, compacted
 

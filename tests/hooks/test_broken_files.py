@@ -12,6 +12,8 @@ import pytest
 
 from brim.config.trust import trust
 from brim.hooks.statusline import lines_for
+from brim.rules.compiled import open_index
+from brim.rules.source import sources_for
 from tests.hooks.hook_world import RULE, World
 
 THEIRS = "Run the linter of this project."
@@ -126,6 +128,24 @@ def test_what_was_accepted_of_a_project_is_told_whatever_its_file_is(
     assert "evil" not in str(said["hookSpecificOutput"])
     assert "rules.toml" in str(said["systemMessage"])
     assert "systemMessage" not in start(world), "it's said once"
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_what_an_old_buffer_overwrote_is_said_in_one_session(world: World, count: int) -> None:
+    """However many rules it had, in a hook or in the background, one line says so once."""
+    before = world.rules.read_text(encoding="utf-8")
+    rules = "".join([f'[lost-{number}]\ntext = "Rule {number}."\n' for number in range(count)])
+    world.rules.write_text(f"{before}\n{rules}", encoding="utf-8")
+    open_index(str(world.home), sources_for(str(world.home), None)).close()
+    world.rules.write_text(before, encoding="utf-8")
+    open_index(str(world.home), sources_for(str(world.home), None)).close()
+    said = str(start(world)["systemMessage"])
+    assert said.count("any more") == 1
+    assert "lost-0" in said
+    assert "brim rules restore" in said
+    assert "systemMessage" not in told(world, "SessionStart", source="startup", session_id="other")
+    removed = (world.home / "removed.toml").read_text(encoding="utf-8")
+    assert removed.count("[lost-") == count
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])

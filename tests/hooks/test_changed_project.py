@@ -180,6 +180,48 @@ def test_a_worktree_has_the_accepted_rules_of_its_repository(tmp_path: Path) -> 
     assert EVIL not in said
 
 
+def test_on_every_branch_what_was_accepted_of_it_applies(tmp_path: Path) -> None:
+    """Switching changes the file under the session; nothing waits, and no block is lost, whether
+    the index is there or not."""
+    shop = Shop(tmp_path)
+    shutil.rmtree(shop.project / ".git")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(shop.project)]
+
+    def run(*words: str) -> None:
+        subprocess.run([*git, *words], check=True, timeout=300, capture_output=True)
+
+    run("init", "-q", "-b", "main")
+    for branch, block in (("main", "git push"), ("topic", "git tag")):
+        if branch != "main":
+            run("checkout", "-q", "-b", branch)
+        shop.pull(f'{OWN_TEXT}block = "{block}"\n')
+        shop.accept()
+        run("add", "-f", ".brim/rules.toml")
+        run("commit", "-qm", branch)
+    for branch, block in (("main", "git push"), ("topic", "git tag"), ("main", "git push")):
+        run("checkout", "-q", branch)
+        said = shop.start()
+        assert GOOD in said
+        assert "new or changed" not in said
+        assert not shop.runs(block)
+        (shop.home / "rules.db").unlink()
+        assert not shop.runs(block)
+
+
+def test_git_clean_while_the_index_is_missing_loses_nothing(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shutil.rmtree(shop.project / ".git")
+    git = ["git", "-C", str(shop.project)]
+    subprocess.run([*git, "init", "-q"], check=True, timeout=300)
+    shop.pull(OWN_TEXT + 'block = ["git push"]\n')
+    shop.accept()
+    subprocess.run([*git, "clean", "-fdxq"], check=True, timeout=300)
+    assert not shop.shared.exists()
+    (shop.home / "rules.db").unlink(missing_ok=True)
+    assert GOOD in shop.told()
+    assert not shop.runs("git push")
+
+
 OWN: dict[str, tuple[Callable[[Shop], object], str]] = {
     "learn": (lambda shop: shop.brim("learn", "Indent with tabs."), "Indent with tabs."),
     "edit": (

@@ -75,7 +75,7 @@ def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) ->
             "<task-notification>the tests failed</task-notification>", human=False
         )
     assert agent.session().prompts == 0
-    assert agent.prompt("run the tests").text == FRAME + "- Run pytest with -q.\n"
+    assert "- Run pytest with -q.\n" in agent.prompt("run the tests").text
 
 
 def test_every_prompt_counts_whether_anything_is_told_or_not(agent: Agent) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.agents.call import ToolCall
+from brim.agents.call import ToolCall, normalized
 from brim.agents.events import Message, ToolResult
 
 
@@ -13,7 +13,7 @@ def said(text: str, id: str = "", **more: Any) -> Message:
 
 
 def call(id: str, name: str, tool: str, **given: Any) -> ToolCall:
-    return ToolCall(id=id, name=name, kind=tool, input=given)
+    return ToolCall(id=id, name=name, kind=tool, input=normalized(tool, given))
 
 
 def ok(id: str, text: str = "done", detail: Any = None) -> ToolResult:

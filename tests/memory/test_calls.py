@@ -20,6 +20,15 @@ def test_a_changed_file_is_recorded_when_its_call_is_seen(name: str, tool: str, 
     assert fed(call("1", name, tool, **{key: "a/b.py"})).artifacts == ["a/b.py"]
 
 
+def test_each_file_of_a_patch_is_recorded_and_taken_back() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-1\n+2\n*** Delete File: b.py\n*** End Patch"
+    )
+    patched = call("1", "apply_patch", "edit", input=patch)
+    assert fed(patched).artifacts == ["a.py", "b.py"]
+    assert fed(patched, failed("1", "does not apply")).artifacts == []
+
+
 @pytest.mark.parametrize("refusal", ["", "permission", "interrupt", "cascade"])
 def test_a_file_whose_call_failed_or_was_refused_is_taken_back(refusal: str) -> None:
     model = fed(

@@ -216,6 +216,14 @@ def test_edit_that_is_reversed_is_confirmed_at_the_end_of_the_turn() -> None:
     assert play.found[1].at == (100, 300)
 
 
+def test_deleted_lines_that_are_put_back_are_an_undone_edit() -> None:
+    play = Play()
+    play.edit(A, "one()", "")
+    play.edit(A, "", "one()")
+    play.end()
+    assert play.statuses == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
+
+
 def test_undone_edit_is_confirmed_by_what_follows() -> None:
     for follow in ("other edit", "human", "eight calls"):
         play = Play()

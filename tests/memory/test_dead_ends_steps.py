@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from brim.agents.events import ToolResult
 from brim.memory.quotes import LONGEST, masked_line
@@ -88,6 +90,19 @@ def test_waiting_is_known_and_a_filter_is_no_waiting() -> None:
     assert polls(parts("kubectl -n shop get pods"))
     assert polls(parts("until curl -f localhost; do sleep 1; done"))
     assert not polls(parts("make 2>&1 | tail -5"))
+
+
+GIT_WORDS = """
+    commit stash push pop reset restore checkout merge -- -s --source -q --hard -S . a.py HEAD~1
+    --continue --ours -C main
+"""
+
+
+@given(words=st.lists(st.sampled_from(GIT_WORDS.split()), max_size=7))
+def test_whatever_git_is_given_only_what_it_names_is_restored(words: list[str]) -> None:
+    for step in git_steps(parts(" ".join(["git", *words]))):
+        assert step.does in ("commit", "stash", "pop", "drop", "restore", "reset")
+        assert set(step.paths) <= set(words)
 
 
 def test_git_commands_are_read_with_their_options() -> None:

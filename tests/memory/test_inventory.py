@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from brim.agents.call import ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
-from brim.memory import name_words, shell_facts, wordings
+from brim.memory import facts, ranking, shell_facts
 from brim.memory.inventory import Inventory, is_set_up
+from brim.memory.ranking import CHANGED, COMMAND, LATELY, LATEST, OTHER, RAN, READ_AGAIN
 from brim.memory.shell_facts import LONGEST
-from brim.memory.uses import CHANGED, COMMAND, LATELY, OTHER, RAN, READ_AGAIN
 
 
 def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
@@ -22,7 +22,7 @@ def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = 
     inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 
-@pytest.mark.parametrize("module", [name_words, shell_facts, wordings])
+@pytest.mark.parametrize("module", [facts, ranking, shell_facts])
 def test_the_examples_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -167,6 +167,20 @@ def test_a_command_that_failed_and_worked_in_other_words_does_not_come_back() ->
         "npm run lint": COMMAND,
         "stack --resolver lts-21 test": RAN,
         "npm run test": RAN,
+    }
+
+
+def test_of_commands_that_worked_once_the_checks_and_the_latest_come_back() -> None:
+    inventory = Inventory("/p")
+    run(inventory, "cargo flamegraph --bench load")
+    run(inventory, "cargo clippy --all-targets")
+    latest = [f"cargo run --example {name}" for name in ("small", "large", "odd", "empty")]
+    for command in latest:
+        run(inventory, command)
+    assert levels(inventory) == {
+        "cargo flamegraph --bench load": OTHER,
+        "cargo clippy --all-targets": RAN,
+        **dict.fromkeys(latest[-LATEST:], RAN),
     }
 
 

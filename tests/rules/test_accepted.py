@@ -172,7 +172,7 @@ class Own:
 
     def decide(self) -> RulesDecision:
         content = read_content(str(self.path), follow_links=True)
-        decision = decide_own(content, "rules.toml", self.accepted.load())
+        decision = decide_own(content, "rules.toml", self.accepted.last_good_text())
         if decision.good_text:
             self.accepted.keep_copy(decision.good_text)
         write_removed(str(self.home), decision.vanished, "2026-11-19")
@@ -225,7 +225,8 @@ def test_what_an_old_editor_overwrote_is_kept(own: Own) -> None:
     RulesFile(str(own.path)).add("pnpm", {"text": "Use pnpm."})
     own.decide()
     decision = own.write(UV + PUSH)  # the editor's buffer, from before
-    assert "the rule pnpm any more" in decision.news[0]
+    assert "the rule pnpm any more" in decision.losses
+    assert own.decide().losses == ""
     file = RulesFile(str(own.path))
     assert file.restore("pnpm", RulesFile(str(own.home / "removed.toml"))) == "pnpm"
     assert own.names() == ["uv", "push", "pnpm"]

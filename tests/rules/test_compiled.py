@@ -8,9 +8,11 @@ import os
 import resource
 import signal
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -230,6 +232,33 @@ def test_ten_thousand_rules_are_compiled_beside_the_hook(tmp_path: Path) -> None
     assert len(home.ask()) == 10_001
     home.own.write_text(home.own.read_text() + '[new]\ntext = "One more."\nblock = "npm ci"\n')
     assert len(home.ask()) == 10_002
+
+
+class TimeIsOverError(BaseException):
+    """What a hook's clock raises, wherever the hook is."""
+
+
+def end_the_time_at(function: str) -> Callable[[FrameType, str, object], None]:
+    def look(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == function:
+            raise TimeIsOverError
+
+    return look
+
+
+@pytest.mark.parametrize("function", ["compile_rule", "write_source", "replace_file"])
+def test_what_a_hook_has_no_time_for_is_compiled_beside_it(home: Home, function: str) -> None:
+    home.own.write_text(UV + PUSH + '[tabs]\ntext = "Use tabs."\n')
+    asked: list[list[RuleSource]] = []
+    sys.setprofile(end_the_time_at(function))
+    try:
+        with pytest.raises(TimeIsOverError):
+            open_index(str(home.path), home.sources, limit=60, in_background=asked.append)
+    finally:
+        sys.setprofile(None)
+    assert asked == [home.sources]
+    assert home.ask() == ["uv", "push", "tabs"]
+    assert [path.name for path in home.path.glob("*.tmp")] == []
 
 
 def learn(home_path: str, project: str, number: int) -> None:

@@ -264,6 +264,107 @@ def test_related_rules_come_with_less_detail(world: MakeWorld) -> None:
     assert reasons["r2"] == "weakened by a rule that is told"
 
 
+def headed(heading: str, *texts: str) -> list[dict[str, object]]:
+    """Return rules under one heading."""
+    return [{"text": text, "section": heading} for text in texts]
+
+
+def test_spare_room_tells_rules_under_the_same_heading(world: MakeWorld) -> None:
+    told = world(
+        *filler(80),
+        *headed("Payments", "Refunds are rounded down.", "Amounts are whole cents."),
+        *headed("Colors", "Take them from the theme."),
+        {"text": "Sign the invoice.", "section": "Payments", "when": "*.xml"},
+    )
+    told.start(tokens=300)
+    assert told.why(CALL, situation(paths=("refund.py",)))["r81"] == (
+        "now: stands under the same heading"
+    )
+    assert told.call(paths=("refund.py",)) == ["r80", "r81"]
+    assert told.call(paths=("refund.py",)) == []
+
+
+def test_spare_room_stays_within_the_budget(world: MakeWorld) -> None:
+    rules = headed("Payments", *[f"Amount {number} is rounded down, dear." for number in range(40)])
+    told = world(*filler(80), *rules, *headed("Payments", "Refunds are rare."))
+    told.start(tokens=300)
+    delivery = told.tell(CALL, situation(paths=("refund.py",)), tokens=100)
+    assert 80 < delivery.total_tokens <= 100
+    assert "Refunds are rare." in delivery.text
+    assert "more rule" not in delivery.text
+
+
+def test_half_of_a_session_is_kept_for_rules_that_are_met(world: MakeWorld) -> None:
+    """However many headings are opened, a declared when is still told."""
+    rules: list[dict[str, object]] = []
+    for number in range(30):
+        texts = [f"Word{number} {'filling ' * 30}{place}." for place in range(10)]
+        rules += headed(f"Heading {number}", f"Begin topic{number} here.", *texts)
+    told = world(*rules, {"text": "Mind the gap.", "when": "*.rs"})
+    told.session = Session(max_tokens=1_000)
+    told.start(tokens=100)
+    for number in range(30):
+        told.prompt(f"topic{number}")
+    assert told.session.spent >= 400
+    assert "r330" in told.call(paths=("main.rs",))
+
+
+def test_spare_room_tells_no_rule_that_another_one_overrides(world: MakeWorld) -> None:
+    told = world(
+        *filler(80),
+        {"text": "Refunds need a ticket.", "section": "Payments", "overrides": "r81"},
+        {"text": "Amounts are whole cents.", "section": "Payments"},
+    )
+    told.start(tokens=300)
+    assert told.call(paths=("refund.py",)) == ["r80"]
+
+
+def test_a_prompt_tells_all_that_is_left_if_it_fits(world: MakeWorld) -> None:
+    told = world(*filler(30), {"text": "Mind the gap.", "when": "*.rs"})
+    start = told.start(tokens=400)
+    assert len(start) < 30
+    assert told.call(paths=("unrelated",)) == []
+    assert told.why(PROMPT, Situation(prompt="unrelated"))["r29"] == "now: all that is left fits"
+    rest = told.prompt("unrelated")
+    assert sorted([*start, *rest]) == sorted([f"r{number}" for number in range(30)])
+    assert told.prompt("unrelated") == []
+
+
+def test_a_prompt_tells_nothing_unrelated_if_not_all_of_it_fits(world: MakeWorld) -> None:
+    told = world(*filler(80))
+    told.start(tokens=300)
+    assert told.prompt("unrelated") == []
+
+
+@settings(max_examples=50)
+@given(
+    rules=st.lists(
+        st.text(
+            st.characters(categories=("L", "N", "Zs", "Po"), exclude_characters="\\'\""),
+            min_size=1,
+            max_size=120,
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_what_fits_is_told_whole_at_little_more_than_a_list(
+    tmp_path_factory: pytest.TempPathFactory, rules: list[str]
+) -> None:
+    """Everything that fits is in the window, with one line above a plain list."""
+    texts = list(dict.fromkeys([" ".join(["Use", *text.split()]) for text in rules]))
+    paragraphs: list[dict[str, object]] = [{"text": text} for text in texts]
+    made = World(tmp_path_factory.mktemp("world"), *paragraphs)
+    delivery = deliver(made.index, START, NOTHING, Session(), Budget(100_000))
+    introduction, *lines = delivery.text.splitlines()
+    assert sorted(lines) == sorted([f"- {text}" for text in texts])
+    plain = "".join([f"{line}\n" for line in lines])
+    assert delivery.total_tokens <= 1.03 * (COUNT(plain) + COUNT(f"{introduction}\n"))
+    exact = deliver(made.index, START, NOTHING, Session(), Budget(delivery.total_tokens))
+    assert exact.text == delivery.text
+    made.index.close()
+
+
 def test_no_budget_tells_nothing(world: MakeWorld) -> None:
     told = world({"text": "Never push."})
     assert told.start(tokens=0) == []

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from brim.sessions.index import AgentFile, SessionIndex
-from brim.sessions.reading import ReadingBounds
+from brim.sessions.files import AgentFile, ReadingBounds
+from brim.sessions.index import SessionIndex
 from tests.cli.usages import GEMINI, ROLLOUT
 from tests.sessions.tree import (
     NOW,

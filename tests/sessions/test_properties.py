@@ -14,10 +14,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.sessions.files import ReadingBounds
 from brim.sessions.index import SessionIndex
-from brim.sessions.reading import ReadingBounds
-from brim.sessions.report.reading import SessionsReading
 from brim.sessions.report.usage import UsageFilter, usage_report
+from brim.sessions.up_to_date import SessionsReading
 from tests.sessions.tree import (
     NOW,
     append,

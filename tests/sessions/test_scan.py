@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from brim.agents.lines import tokens
 from brim.errors import InputError
 from brim.models.price_list import PriceList
-from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.files import AgentFile
+from brim.sessions.index import SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.requests import ClientTotal, IndexedRequest
 from brim.sessions.scans import scan

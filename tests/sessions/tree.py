@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from brim.sessions.bulk import read_all
-from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.files import AgentFile
+from brim.sessions.index import SessionIndex
 from brim.sessions.requests import REQUEST
-from brim.sessions.sums import rebuild_sums, sums_by_scope
+from brim.sessions.sums import rebuild_sums
 from tests.sessions.window.transcripts import compact, write
 
 CLAUDE = "claude-transcript"
@@ -67,19 +68,20 @@ def rest(index: SessionIndex) -> int:
 
 def assert_sums_are_right(index: SessionIndex) -> None:
     """Check that every sum is that of its requests."""
-    sums = {cell: spent for cell, spent in sums_by_scope(index.database).items() if any_of(spent)}
+    sums = sums_in(index)
     index.database.execute("SAVEPOINT before")
     rebuild_sums(index.database)
-    rebuilt = sums_by_scope(index.database)
+    rebuilt = sums_in(index)
     index.database.execute("ROLLBACK TO before")
     index.database.execute("RELEASE before")
-    assert sums == {cell: spent for cell, spent in rebuilt.items() if any_of(spent)}
+    assert sums == rebuilt
     cells = index.cells("day")
     total = sum(cell.cost + cell.estimated_cost for cell in cells)
     assert index.spent("*").cost == total
     assert all(cell.requests for cell in cells if cell.kind == REQUEST)
 
 
-def any_of(spent: Any) -> bool:
-    """Whether anything was spent."""
-    return bool(spent.cost or spent.tokens)
+def sums_in(index: SessionIndex) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return cost and tokens by scope and quarter, where there are any."""
+    rows = index.database.execute("SELECT scope, quarter, cost, tokens FROM sums")
+    return {(row[0], row[1]): (row[2], row[3]) for row in rows if row[2] or row[3]}

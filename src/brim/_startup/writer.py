@@ -38,8 +38,9 @@ DOORS = [
     "messages",
     "run",
     "sessions.composition",
+    "sessions.bulk",
     "sessions.report",
-    "sessions.window.watch",
+    "sessions.up_to_date",
     "ui",
 ]
 """The packages and modules that no hook imports."""

@@ -7,8 +7,8 @@ it, and ``run.py`` how ``brim run`` starts it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
 which format a line has, ``stream`` reads files as they grow, ``usage`` only what requests took,
-and ``responses`` reads plain responses of providers. ``lines`` and ``fields`` are what readers
-share. Readers never raise on what is in a line.
+and ``responses`` reads plain responses of providers. ``lines``, ``fields`` and ``times`` are
+what readers share. Readers never raise on what is in a line.
 """
 
 from __future__ import annotations

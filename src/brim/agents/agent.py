@@ -80,15 +80,23 @@ class Answers(PlainData):
         if stop_reason:
             worded["continue"] = False
             worded["stopReason"] = stop_reason
-        note = answer.note
-        if answer.deny and call.event == PROMPT and not self.shows_refusals:
-            note = "\n".join(filter(None, [answer.deny, note]))
-        if note and call.event not in self.no_note_at:
+        note = self._note(call, answer)
+        if note:
             worded["systemMessage"] = note
         specific = self._specific(call, answer)
         if specific:
             worded["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
-        return json.dumps(worded) if worded else ""
+        if not worded:
+            return ""
+        return json.dumps(worded)
+
+    def _note(self, call: HookCall, answer: Answer) -> str:
+        """Return what the person is told: where no other place shows it, also a refusal."""
+        if call.event in self.no_note_at:
+            return ""
+        if call.event != PROMPT or self.shows_refusals:
+            return answer.note
+        return "\n".join(filter(None, [answer.deny, answer.note]))
 
     def _decision(self, call: HookCall, answer: Answer) -> dict[str, Any]:
         """Return the decision about the whole event, if *answer* refuses it."""
@@ -230,15 +238,16 @@ class FileLoading(PlainData):
     def loads(self, path: str, kind: str, folder: str) -> bool:
         """Whether the agent loads the file *path* of this *kind*, which applies in *folder* of the
         project."""
-        if kind not in self.kinds:
+        if kind not in self.kinds or self._is_hidden(path, kind):
             return False
-        beside = os.path.dirname(path)
-        for name in self.facts.hidden_by.get(kind, ()):
-            if os.path.isfile(os.path.join(beside, name)):
-                return False
         if folder and not self.facts.follows_work and not self._is_above(folder):
             return False
         return self.facts.largest is None or _size(path) <= self.facts.largest
+
+    def _is_hidden(self, path: str, kind: str) -> bool:
+        """Whether a file beside *path* keeps the agent from it."""
+        names = self.facts.hidden_by.get(kind, ())
+        return any(os.path.isfile(os.path.join(os.path.dirname(path), name)) for name in names)
 
     def _is_above(self, folder: str) -> bool:
         """Whether the working folder is *folder* or below it."""
@@ -288,6 +297,32 @@ def name_of_file(path: str) -> str:
     return os.path.basename(path).removesuffix(".jsonl")
 
 
+def subagent_files(path: str) -> list[tuple[str, str]]:
+    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
+    *path*."""
+    if not path.endswith(".jsonl"):
+        return []
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    files = [(subagent_of(name), os.path.join(folder, name)) for name in names]
+    return [(agent, file) for agent, file in files if agent]
+
+
+def subagent_of(path: str) -> str:
+    """Return the id of the sub-agent whose file *path* is, empty if it is another file.
+
+    >>> subagent_of("subagents/agent-a4f00973.jsonl")
+    'a4f00973'
+    """
+    name = os.path.basename(path)
+    if not name.startswith("agent-") or not name.endswith(".jsonl"):
+        return ""
+    return name.removeprefix("agent-").removesuffix(".jsonl")
+
+
 @dataclass(frozen=True)
 class Agent(PlainData):
     """An agent: what it sends, what it takes as an answer, its tools and its files."""
@@ -317,6 +352,8 @@ class Agent(PlainData):
     """How the names of all such variables begin."""
     compact_command: str = "/compact"
     """What a person types to compact the window."""
+    compacts_by_settings: bool = False
+    """Whether its settings say where it compacts on its own."""
     reports_compactions: bool = True
     """Whether it says when it has compacted. If not, brim infers it from a window that shrank."""
     read_own: Callable[[str, Mapping[str, Any]], dict[str, Any]] = nothing_more

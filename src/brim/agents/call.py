@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from brim.agents.fields import flag, items, text
+from brim.agents.fields import first_items, first_text, flag, text
 from brim.record import PlainData
 
 if TYPE_CHECKING:
@@ -300,11 +300,11 @@ def command_line(command: object) -> str:
 
 def _todos(raw_input: Mapping[str, Any]) -> list[dict[str, str]]:
     todos = []
-    for todo in items(raw_input, "todos") or items(raw_input, "plan") or items(raw_input, "items"):
+    for todo in first_items(raw_input, "todos", "plan", "items"):
         if isinstance(todo, Mapping):
-            content = text(todo, "content") or text(todo, "step")
-            content = content or text(todo, "description") or text(todo, "text")
-            todos.append({"content": content, "status": text(todo, "status") or _status(todo)})
+            content = first_text(todo, "content", "step", "description", "text")
+            status = text(todo, "status") or _status(todo)
+            todos.append({"content": content, "status": status})
     return todos
 
 

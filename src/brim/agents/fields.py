@@ -119,21 +119,6 @@ def text_of(content: object) -> str:
     return text(content, "text")
 
 
-def without_half_characters(value: Any) -> Any:
-    """Return *value* with every half of a character that was cut in two replaced: no file takes a
-    half."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    if isinstance(value, list):
-        return [without_half_characters(part) for part in value]
-    if isinstance(value, dict):
-        return {
-            without_half_characters(key): without_half_characters(part)
-            for key, part in value.items()
-        }
-    return value
-
-
 def parsed_line(line: bytes) -> Any:
     """Return what the JSON text *line* says, None if it isn't JSON.
 
@@ -145,21 +130,23 @@ def parsed_line(line: bytes) -> Any:
     try:
         parsed = json.loads(line.decode("utf-8", "replace"))
         if b"\\ud" in line or b"\\uD" in line:
-            return _whole_characters(parsed)
+            return whole_characters(parsed)
         return parsed
     except (ValueError, RecursionError):
         return None
 
 
-def _whole_characters(parsed: Any) -> Any:
+def whole_characters(parsed: Any) -> Any:
+    """Return *parsed* with every half of a character that was cut in two replaced: no file takes a
+    half."""
     if isinstance(parsed, str):
         if parsed.isascii():
             return parsed
         return parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(parsed, list):
-        return [_whole_characters(part) for part in parsed]
+        return [whole_characters(part) for part in parsed]
     if isinstance(parsed, dict):
-        return {_whole_characters(key): _whole_characters(part) for key, part in parsed.items()}
+        return {whole_characters(key): whole_characters(part) for key, part in parsed.items()}
     return parsed
 
 

@@ -6,7 +6,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 from brim.agents.call import Event, ToolCall, Tools, arguments
@@ -71,45 +70,6 @@ def _only_counters(usage: Mapping[str, Any]) -> dict[str, Any]:
 def _is_note(key: str, value: object) -> bool:
     """Whether *value* is a text that says something about the usage, such as a tier."""
     return isinstance(value, str) and not key.endswith("tokens")
-
-
-_LARGEST = 253_402_300_800
-"""The first second after the year 9999."""
-_LONGEST_TIME = 64
-_UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
-"""Seconds, milli-, micro- and nanoseconds."""
-
-
-def seconds(time: object) -> float | None:
-    """Return *time* as seconds since 1970, or None if it isn't a time. Without a zone it is UTC.
-
-    Numbers are seconds, or milli-, micro- or nanoseconds: whichever falls before the year 9999.
-
-    >>> seconds("2026-11-15T06:39:07.416Z")
-    1794724747.416
-    >>> seconds(1794724747416)
-    1794724747.416
-    """
-    if isinstance(time, str):
-        return _seconds_in(time)
-    if isinstance(time, bool) or not isinstance(time, int | float):
-        return None
-    for unit in _UNITS:
-        if 0 <= time < _LARGEST * unit:
-            return time / unit
-    return None
-
-
-def _seconds_in(words: str) -> float | None:
-    if len(words) >= _LONGEST_TIME:
-        return None
-    try:
-        time = datetime.fromisoformat(words.strip())
-        if time.tzinfo is None:
-            time = time.replace(tzinfo=UTC)
-        return time.timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def refusal_in(answer: str) -> str:

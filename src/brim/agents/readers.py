@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol
 
-from brim.agents import every_agent
+from brim import agents
 from brim.agents.agent import Agent
 from brim.agents.call import Event
 from brim.agents.responses import ApiResponseReader, provider_of
@@ -42,7 +42,7 @@ def agent_formats() -> dict[str, tuple[Agent, str]]:
     """
     strict: dict[str, tuple[Agent, str]] = {}
     loose: dict[str, tuple[Agent, str]] = {}
-    for agent in every_agent():
+    for agent in agents.every_agent():
         for format, reader in agent.transcripts.readers.items():
             formats = loose if format in agent.transcripts.loose else strict
             formats[format] = (agent, reader)
@@ -141,14 +141,14 @@ class AnyReader:
         return _agent_readers()[self.format or ""]
 
 
-@cache
 def _agent_readers() -> dict[str, Any]:
+    return _readers_of(agents.TABLE)
+
+
+@cache
+def _readers_of(_: tuple[agents.TableLine, ...]) -> dict[str, Any]:
+    """Return the reader of each format that an agent in the table writes."""
     return {format: _reader_class(agent, name) for format, (agent, name) in agent_formats().items()}
-
-
-def forget_readers() -> None:
-    """Look at the table of agents again."""
-    _agent_readers.cache_clear()
 
 
 def _reader_class(agent: Agent, name: str) -> Any:

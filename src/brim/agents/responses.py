@@ -27,7 +27,8 @@ from brim.agents.fields import (
     text_of,
     value,
 )
-from brim.agents.lines import LineReader, Told, seconds, tokens
+from brim.agents.lines import LineReader, Told, tokens
+from brim.agents.times import seconds
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")
@@ -77,16 +78,22 @@ def _is_anthropic(response: Mapping[str, Any], kind: str) -> bool:
     return kind == "message_delta" and bool(mapping(response, "usage"))
 
 
+_OPENAI_ERROR_KEYS = frozenset(("type", "code"))
+"""Keys of an error of OpenAI, one of them."""
+
+
 def _provider_of_error(response: Mapping[str, Any], kind: str) -> str | None:
     """Return whose error the *response* is."""
     error = mapping(response, "error")
     if not text(error, "message"):
         return None
     if kind == "error":
-        return "anthropic" if text(error, "type") else None
+        if text(error, "type"):
+            return "anthropic"
+        return None
     if text(error, "status") and type(error.get("code")) is int:
         return "gemini"
-    if "type" in error or "code" in error:
+    if not _OPENAI_ERROR_KEYS.isdisjoint(error):
         return "openai-chat"
     return None
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from io import FileIO
 from typing import Any
 
+from brim.agents.agent import subagent_files, subagent_of
 from brim.agents.call import Event
 from brim.agents.fields import parsed_line
 from brim.agents.readers import AnyReader
@@ -198,32 +199,6 @@ def _session_events(
         reader.agent = agent
         with suppress(InputError), open_session(agent_path) as file:
             yield from _lines(agent_path, file, Feed(reader=reader), on_broken)
-
-
-def subagent_files(path: str) -> list[tuple[str, str]]:
-    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
-    *path*."""
-    if not path.endswith(".jsonl"):
-        return []
-    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    files = [(subagent_of(name), os.path.join(folder, name)) for name in names]
-    return [(agent, file) for agent, file in files if agent]
-
-
-def subagent_of(path: str) -> str:
-    """Return the id of the sub-agent whose file *path* is, empty if it is another file.
-
-    >>> subagent_of("subagents/agent-a4f00973.jsonl")
-    'a4f00973'
-    """
-    name = os.path.basename(path)
-    if not name.startswith("agent-") or not name.endswith(".jsonl"):
-        return ""
-    return name.removeprefix("agent-").removesuffix(".jsonl")
 
 
 def open_session(path: str) -> FileIO:

@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
-from brim.agents.stream import subagent_of
+from brim.agents.agent import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, percent
 from brim.install.agents import NAMES
+from brim.run.watch import UNTOLD
 from brim.sessions.plan_windows import PlanWindow
-from brim.sessions.window.watch import UNTOLD, Reading
+from brim.sessions.window.live import Reading
 from brim.sessions.window.windows import SOURCES, AutoCompact
 
 LEAST_WIDTH = 20

@@ -12,8 +12,8 @@ from brim.config.places import home_folder
 from brim.config.values import Config
 from brim.models.versions import price_version
 from brim.sessions.index import index_path
-from brim.sessions.report.reading import SessionsReading, keep_index, read_sessions
 from brim.sessions.session_files import AGENTS, named_files, own_files
+from brim.sessions.up_to_date import SessionsReading, keep_index, read_sessions
 
 
 def brought_up_to_date(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from brim.cli.asking import need_person
 from brim.cli.ledger_views import STATES, project_table, scope_table
+from brim.cli.limit_changes import UNLIMITED, join_units
 from brim.cli.options import here
 from brim.cli.output import dollars, emit, home_path, note
 from brim.errors import InputError
@@ -21,7 +23,6 @@ from brim.money.scopes import EVERYWHERE
 from brim.workspace import Workspace
 
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
-UNLIMITED = ("none", "unlimited")
 NOT_FINITE = ("nan", "inf", "infinity")
 USAGE = (
     "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
@@ -86,7 +87,7 @@ def _read(options: Namespace) -> LedgerWords:
     action = ""
     if words and words[0] in (*ANSWERS, "remove"):
         action = words.pop(0)
-    limits = _join_units(words)
+    limits = join_units(words)
     project = ""
     if limits and not _is_limit(limits[0], action):
         project = limits.pop(0)
@@ -95,18 +96,6 @@ def _read(options: Namespace) -> LedgerWords:
     if not action and limits and limits[0].lower() in UNLIMITED:
         return LedgerWords("remove", project, ())
     return LedgerWords(action, project, tuple(limits))
-
-
-def _join_units(words: list[str]) -> list[str]:
-    """Return *words*, in which "2M tokens/day" may have come as two."""
-    joined: list[str] = []
-    for word in words:
-        unit = word.lower().partition("/")[0]
-        if joined and unit in ("token", "tokens"):
-            joined[-1] = f"{joined[-1]} {word}"
-        else:
-            joined.append(word)
-    return joined
 
 
 def _is_limit(word: str, action: str) -> bool:
@@ -132,18 +121,21 @@ def _set(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -
     if book.loosens(scope, new_limits, including_past=options.including_past):
         need_person("sets a limit that leaves more than the one there is")
     rows = book.set(scope, new_limits, including_past=options.including_past)
-    if (
-        scope != EVERYWHERE
-        and not options.including_past
-        and not all(row.is_pattern for row in rows)
-    ):
-        spent = book.ledger.status(scope).spent
-        if spent:
-            note(
-                "it counts from now. --including-past also counts what was spent before"
-                f" ({dollars(spent, up=True)} in all)"
-            )
+    if not options.including_past:
+        _note_earlier_spending(book, scope, rows)
     return _emit_limits(book, scope, rows, "", options)
+
+
+def _note_earlier_spending(book: LedgerBook, scope: str, rows: Sequence[LimitRow]) -> None:
+    """Say what a new limit leaves out."""
+    if scope == EVERYWHERE or all(row.is_pattern for row in rows):
+        return
+    spent = book.ledger.status(scope).spent
+    if spent:
+        note(
+            "it counts from now. --including-past also counts what was spent before"
+            f" ({dollars(spent, up=True)} in all)"
+        )
 
 
 def _remove(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -> int:

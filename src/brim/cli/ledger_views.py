@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from brim.cli.limit_views import bar
 from brim.cli.output import dollars, home_path, paint
 from brim.cli.tables import heading, table
+from brim.figures import clock
 from brim.money.ledger import ScopeStatus
 from brim.money.ledger_book import LimitRow, ProjectRow
-from brim.money.words import clock
 
 STATES = {
     "open": "",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from brim.cli.output import home_path, paint, symbols
 from brim.cli.tables import heading, table
+from brim.figures import clock
 from brim.money.amounts import in_unit
-from brim.money.forecast import Forecast
 from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
-from brim.money.words import clock, go_on, raised_sentence, sum_sentence
+from brim.money.words import go_on, raised_sentence, sum_sentence
+
+if TYPE_CHECKING:
+    from brim.money.forecast import Forecast
 
 BAR = 16
 """Columns of a bar."""

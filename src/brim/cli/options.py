@@ -17,10 +17,8 @@ from typing import Any
 from brim.cli.output import note
 from brim.config.values import Config
 from brim.errors import BrimError, InputError
-from brim.models.overrides import use
 from brim.record import PlainData
-from brim.tokens.inputs import read_text
-from brim.workspace import Workspace
+from brim.workspace import Workspace, use_models
 
 Adder = Callable[[ArgumentParser], object]
 
@@ -118,13 +116,6 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
     return number
 
 
-def text_of(argument: str) -> str:
-    """Return *argument*, or for ``-`` standard input without its last line end."""
-    if argument != "-":
-        return argument
-    return read_text("-").removesuffix("\n").removesuffix("\r")
-
-
 def values_by_key(option: str, pairs: Iterable[str] | None) -> dict[str, list[str]]:
     """Return the values that *option* was given as ``KEY=VALUE``, by key."""
     values: dict[str, list[str]] = {}
@@ -182,7 +173,7 @@ def own_prices(config: Config) -> Mapping[str, Any]:
     own: Mapping[str, Any] = config.yours["models"]
     if config["models"] == own:
         return own
-    use(own)
+    use_models(own)
     if "models" not in _warned:
         _warned.add("models")
         note(

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from typing import Any
 
-from brim.cli.options import Adder, here, one_of, option, text_of
+from brim.cli.options import Adder, here, one_of, option
 from brim.cli.output import note
 from brim.config.places import branch_of
 from brim.errors import BrimError, InputError
@@ -15,6 +15,7 @@ from brim.rules.outlook import situation_for
 from brim.rules.rulebook import Rulebook
 from brim.rules.situation import Situation
 from brim.rules.source import PROJECT, USER
+from brim.tokens.inputs import text_of
 from brim.workspace import Workspace
 
 NO_RULES = "no rules yet: brim learn 'Use uv, not pip'"

@@ -16,9 +16,9 @@ from brim.config import Config
 from brim.figures import percent
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport
+from brim.run.watch import Watch
 from brim.sessions.window.live import Counts
 from brim.sessions.window.remembered import Memory
-from brim.sessions.window.watch import Watch
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""

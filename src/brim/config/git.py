@@ -225,10 +225,12 @@ def _is_among(names: Iterator[bytes], name: bytes, ignore_case: bool) -> bool:
     for number, entry in enumerate(names):
         if number > MOST_NAMES:
             raise _TooMuch
-        if entry == last or (ignore_case and entry.lower() == last):
-            return True
         if entry > last:
-            break
+            return False
+        if entry == last:
+            return True
+        if ignore_case and entry.lower() == last:
+            return True
     return False
 
 

@@ -17,9 +17,6 @@ JOURNALS = 30 * DAY
 REQUEST_DAYS = 90
 """Requests one by one; after that, what they cost per day, scope, model and branch."""
 
-MEMORY_DAYS = 90
-"""The memory in ``.context/`` of sessions that are over: the default of ``keep.memory``."""
-
 UNFINISHED = 60.0
 """A file that a killed process was writing."""
 

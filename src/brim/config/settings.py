@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from brim.config.retention import MEMORY_DAYS
 from brim.record import PlainData
 
 WORDS = {
@@ -440,7 +439,7 @@ SETTINGS = (
     Setting(
         "keep.memory",
         "whole",
-        MEMORY_DAYS,
+        90,
         "days to keep the memory of ended sessions in .context/",
         none="forever",
         least=1,

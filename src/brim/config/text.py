@@ -218,17 +218,23 @@ def unknown(key: str) -> str:
     """Say that *key* isn't a setting, and which one was probably meant."""
     if key in SECTIONS:
         return f"{key} is a section; there are {', '.join(_keys_in(key))}"
-    section, _, name = key.rpartition(".")
-    similar = [setting for setting in KNOWN if setting.rpartition(".")[2] == name]
-    if len(similar) != 1:
-        candidates = _top_level_names()
-        if "." in key:
-            candidates = [setting for setting in KNOWN if "." in setting]
-        similar = get_close_matches(key, candidates, 2, 0.75)
+    similar = _similar_keys(key)
     if similar:
         return f"unknown key {key}; did you mean {' or '.join(similar)}?"
-    names = _keys_in(section) or _top_level_names()
+    names = _keys_in(key.rpartition(".")[0]) or _top_level_names()
     return f"unknown key {key}; there are {', '.join(names)}"
+
+
+def _similar_keys(key: str) -> list[str]:
+    """Return the only setting whose last word is that of *key*, or else those spelled like it."""
+    name = key.rpartition(".")[2]
+    same_names = [setting for setting in KNOWN if setting.rpartition(".")[2] == name]
+    if len(same_names) == 1:
+        return same_names
+    candidates = _top_level_names()
+    if "." in key:
+        candidates = [setting for setting in KNOWN if "." in setting]
+    return get_close_matches(key, candidates, 2, 0.75)
 
 
 def _keys_in(section: str) -> list[str]:

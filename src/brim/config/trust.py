@@ -198,9 +198,16 @@ def _secret_in(path: str) -> str:
         return ""
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
+    if len(secret) != _SECRET_LENGTH or _is_open_to_others(status):
         return ""
-    return secret if len(secret) == _SECRET_LENGTH else ""
+    return secret
+
+
+def _is_open_to_others(status: os.stat_result) -> bool:
+    """Whether a file is another user's, or other users may read or write it."""
+    if not hasattr(os, "getuid"):
+        return False
+    return status.st_uid != os.getuid() or bool(status.st_mode & 0o077)
 
 
 def write(path: str, text: str) -> None:

@@ -10,11 +10,13 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from brim.agents.call import SESSION_START, Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.state import HookWorkspace
+from brim.rules.losses import forget_losses, losses
 from brim.workspace import without_controls
 
 KEPT = "attention"
@@ -50,10 +52,19 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if workspace.project is not None:
         texts += _news_of_project(workspace, workspace.project)
         _keep_for_status(call, workspace)
-    lines = [f"brim: {text}" for text in texts if state.tell_once(text)]
-    if not lines:
+    told_texts = [text for text in texts if state.tell_once(text)]
+    if not told_texts:
         return None
-    return Answer(note="\n".join(lines))
+    _forget_losses(workspace.home, told_texts)
+    return Answer(note="\n".join([f"brim: {text}" for text in told_texts]))
+
+
+def _forget_losses(home: str, told_texts: list[str]) -> None:
+    """Don't tell another session which rules the user's file lost."""
+    said = [line for line in losses(home) if without_controls(line) in told_texts]
+    if said:
+        with suppress(OSError, StoreError):
+            forget_losses(home, said)
 
 
 def _news_of_rules(workspace: HookWorkspace) -> list[str]:

@@ -13,6 +13,7 @@ from brim.agents.events import Compaction, Message
 from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
 from brim.errors import StoreError
+from brim.figures import counted
 from brim.files import sha256_hex
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import COMPACTED, HookWorkspace, log
@@ -85,14 +86,14 @@ def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "")
 
 def returned_note(text: str) -> str:
     """Return the line for the person if *text* gives something back to the agent."""
-    if HEADING not in text:
+    _, heading, after = text.partition(HEADING)
+    if not heading:
         return ""
-    after = text[text.index(HEADING) :]
     count = sum(line.startswith("  - ") for line in after.splitlines())
     count -= after.count("\n  - and ")
     if count < 1:
         return ""
-    return f"brim: gave back {count} thing{'s' if count > 1 else ''}"
+    return f"brim: gave back {counted(count, 'thing')}"
 
 
 def _last_report(call: HookCall, workspace: HookWorkspace, summary: str) -> CompactionReport | None:

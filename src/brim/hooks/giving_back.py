@@ -38,14 +38,14 @@ def _fitting_lines(text: str, room: Room) -> tuple[str, str]:
         return "", text
     heading = lines.pop(0)
     fitting = heading
-    waiting = ""
+    waiting = heading
     for line in lines:
         if room.holds(fitting + line):
             fitting += line
         else:
             waiting += line
-    if not room.holds(fitting) or (lines and fitting == heading):
+    if waiting == heading:
+        waiting = ""
+    if not room.holds(fitting) or (waiting and fitting == heading):
         return "", text
-    if waiting:
-        waiting = heading + waiting
     return fitting, waiting

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable
 
 from brim.agents import agent_named
+from brim.agents.agent import subagent_files
 from brim.agents.call import BETWEEN_REQUESTS, NOTHING, Answer, HookCall
-from brim.agents.stream import subagent_files
+from brim.config.places import home_folder
 from brim.hooks.notices import notify
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
@@ -40,8 +41,8 @@ from brim.money.plans import plan_readings
 from brim.money.settings import LimitSettings
 from brim.money.spending import HOOK_BYTES, HOOK_SECONDS, Spending, SpendingAnswer
 from brim.money.standing import LimitStanding
-from brim.sessions.index import AgentFile
-from brim.sessions.reading import ReadingBounds
+from brim.sessions.files import AgentFile, ReadingBounds
+from brim.sessions.repository import project_of
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
@@ -59,7 +60,7 @@ def spender_of(call: HookCall, workspace: HookWorkspace) -> Spender:
     """Return who spends: a session stays with the project in which it began."""
     project = workspace.index.project_of_session(call.session)
     if not project:
-        project = workspace.index.project_of(_began_in(call, workspace))
+        project = project_of(_began_in(call, workspace), home_folder(workspace.environ))
     return Spender(project, call.session, call.sub_agent)
 
 
@@ -239,20 +240,26 @@ def _hold(call: HookCall, workspace: HookWorkspace, moment: LimitMoment) -> Answ
 
 def _worded(action: str, standing: LimitStanding, call: HookCall) -> Answer:
     """Return *action* in words."""
-    if action in (REFUSE_PROMPT, REFUSE_COMPACTION):
-        refused = {REFUSE_PROMPT: words.prompt_refused, REFUSE_COMPACTION: words.compaction_refused}
-        return Answer(deny=refused[action](standing))
-    if action in (WRAP_UP_INSTEAD, DENY_TOOL):
-        ends = action == DENY_TOOL and not call.agent.reports(BETWEEN_REQUESTS)
-        reason = words.turn_ended(standing) if ends else ""
-        return Answer(deny=words.tool_denied(standing, wraps_up=True), stop_reason=reason)
-    if action == LAST_REQUEST:
-        return Answer(context=words.tool_denied(standing, wraps_up=True))
-    if action == END_TURN and call.sub_agent:  # the agent that started it reads why
-        return Answer(stop_reason=words.tool_denied(standing, wraps_up=False))
-    if action == END_TURN:
-        return Answer(stop_reason=words.turn_ended(standing))
-    return NOTHING
+    last_request = words.tool_denied(standing, wraps_up=True)
+    end = words.turn_ended(standing)
+    if call.sub_agent:  # the agent that started it reads why
+        end = words.tool_denied(standing, wraps_up=False)
+    answers = {
+        REFUSE_PROMPT: Answer(deny=words.prompt_refused(standing)),
+        REFUSE_COMPACTION: Answer(deny=words.compaction_refused(standing)),
+        WRAP_UP_INSTEAD: Answer(deny=last_request),
+        DENY_TOOL: Answer(deny=last_request, stop_reason=_end_with_tool(standing, call)),
+        LAST_REQUEST: Answer(context=last_request),
+        END_TURN: Answer(stop_reason=end),
+    }
+    return answers.get(action, NOTHING)
+
+
+def _end_with_tool(standing: LimitStanding, call: HookCall) -> str:
+    """Return why the turn ends with a denied tool, where brim doesn't stand between requests."""
+    if call.agent.reports(BETWEEN_REQUESTS):
+        return ""
+    return words.turn_ended(standing)
 
 
 # What is remembered of a turn
@@ -282,9 +289,11 @@ def _count_refusal(call: HookCall, workspace: HookWorkspace) -> None:
     if not call.session:
         return
     state = workspace.state(call.session)
-    turns = state.kept(REFUSALS)
-    earlier = turns if isinstance(turns, dict) else {}
-    state.keep(REFUSALS, {**earlier, call.sub_agent: call.turn})
+    turns = {call.sub_agent: call.turn}
+    earlier = state.kept(REFUSALS)
+    if isinstance(earlier, dict):
+        turns = {**earlier, **turns}
+    state.keep(REFUSALS, turns)
 
 
 # What the person is told

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 HELD = "Held once by brim: "
 """How the reason begins. In the transcript it shows where the count starts over."""
+_ADVICE = (
+    "Find out why before you try again, try something else, or ask your user. If the call is still "
+    "right, make it again: it isn't held a second time."
+)
+_WENT_ON = "It was held for that once and went on."
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
 LAST = 1 << 18
@@ -42,28 +47,26 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     Mostly it is None.
     """
-    number = workspace.config["hooks.loops"]
-    only_injects = workspace.only_injects and not workspace.supervised
-    if number is None or only_injects or not (call.session and call.tool.name and call.transcript):
-        return None
-    loop = find_loop(call, number)
+    loop = _loop_of(call, workspace)
     if loop is None:
         return None
     if not workspace.state(call.session).tell_once(f"loop {loop.key} {loop.goes_on}"):
         return None
-    if loop.goes_on and not workspace.config["hooks.notes"]:
+    if not loop.goes_on:
+        return Answer(deny=f"{HELD}{loop.description}. {_ADVICE}")
+    if not workspace.config["hooks.notes"]:
         return None
-    if loop.goes_on:
-        note = (
-            f"brim: the agent goes in circles: {loop.description}. "
-            "It was held for that once and went on."
-        )
-        return Answer(note=note)
-    reason = (
-        f"Held once by brim: {loop.description}. Find out why before you try again, try something else, or ask "
-        "your user. If the call is still right, make it again: it isn't held a second time."
-    )
-    return Answer(deny=reason)
+    note = f"brim: the agent goes in circles: {loop.description}. {_WENT_ON}"
+    return Answer(note=note)
+
+
+def _loop_of(call: HookCall, workspace: HookWorkspace) -> Loop | None:
+    number = workspace.config["hooks.loops"]
+    if number is None or not call.session or not call.tool.name or not call.transcript:
+        return None
+    if workspace.only_injects and not workspace.supervised:
+        return None
+    return find_loop(call, number)
 
 
 def find_loop(call: HookCall, number: int) -> Loop | None:
@@ -107,15 +110,20 @@ def _needles(tool: str, call_input: Mapping[str, Any]) -> list[list[bytes]]:
     content = call_input.get("content")
     if isinstance(content, str) and content.isascii():
         return [[json.dumps(content[:_LOOKED_AT])[1:-1].encode()]]
-    needles = []
-    for text in _texts(call_input) or [tool]:
-        stretches = text[:_LOOKED_AT].encode("ascii", "replace").translate(_ESCAPED).split(b'"')
-        stretch = max(stretches, key=len).strip(b"+- ")
-        if len(stretch) >= _SHORT or _FEWEST <= len(stretch) < len(text):
-            needles.append([stretch])
-        elif stretch:  # all of it
-            needles.append([b'"%b"' % stretch, b'"%b\\"' % stretch])
-    return needles
+    needles = [_forms(text) for text in _texts(call_input) or [tool]]
+    return [forms for forms in needles if forms]
+
+
+def _forms(text: str) -> list[bytes]:
+    """Return the forms that the longest stretch of *text* has in any JSON; none if it has none."""
+    stretches = text[:_LOOKED_AT].encode("ascii", "replace").translate(_ESCAPED).split(b'"')
+    stretch = max(stretches, key=len).strip(b"+- ")
+    is_all = len(stretch) == len(text)
+    if len(stretch) >= _SHORT or (len(stretch) >= _FEWEST and not is_all):
+        return [stretch]
+    if not stretch:
+        return []
+    return [b'"%b"' % stretch, b'"%b\\"' % stretch]
 
 
 def _texts(call_input: Mapping[str, Any]) -> list[str]:

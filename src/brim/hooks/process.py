@@ -19,7 +19,7 @@ from typing import Any
 
 from brim.agents import agent_named
 from brim.agents.call import NOTHING, Answer, HookCall, joined
-from brim.agents.fields import text, without_half_characters
+from brim.agents.fields import text, whole_characters
 from brim.config.places import user_folder, without_bad_home
 from brim.hooks.state import LEFT_OUT, HookWorkspace, log
 from brim.workspace import working_folder
@@ -148,18 +148,21 @@ def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         _remember_left_out(call, workspace)
     if not workspace.problems or call.event not in NOTED:
         return None
-    remedies = {
-        "project": f"agents go on without the settings of {workspace.project}",
-        "user": "this is left out",
-    }
-    lines = []
-    for scope, problem in workspace.problems.items():
-        line = f"{problem[:300]}; {remedies[scope]}: see 'brim doctor'"
-        if not call.session or workspace.state(call.session).tell_once(line):
-            lines.append(line)
+    lines = [_problem_line(scope, workspace) for scope in workspace.problems]
+    if call.session:
+        state = workspace.state(call.session)
+        lines = [line for line in lines if state.tell_once(line)]
     for line in lines:
         log(workspace.environ, line, now=workspace.now)
     return Answer(note="\n".join([f"brim: {line}" for line in lines]))
+
+
+def _problem_line(scope: str, workspace: HookWorkspace) -> str:
+    """Say what can't be read of the ``project`` or the ``user``, and what that means."""
+    remedy = "this is left out"
+    if scope == "project":
+        remedy = f"agents go on without the settings of {workspace.project}"
+    return f"{workspace.problems[scope][:300]}; {remedy}: see 'brim doctor'"
 
 
 def _remember_left_out(call: HookCall, workspace: HookWorkspace) -> None:
@@ -285,7 +288,7 @@ def _read_message(stdin: Any) -> Any:
     written = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     data = json.loads(written)
     if "\\ud" in written or "\\uD" in written:  # perhaps half of a character that was cut in two
-        return without_half_characters(data)
+        return whole_characters(data)
     return data
 
 

@@ -148,9 +148,17 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
             return None
     except BrimError:
         return None
-    owner = owner_of(folder).get("session")
-    # A supervisor's own folder is its agent's too.
-    if owner != call.session and not (workspace.supervised and isinstance(owner, str)):
+    if not _is_of_session(folder, call, workspace):
         return None
     path = os.path.join(folder, INDEX)
-    return path if os.path.isfile(path) and not os.path.islink(path) else None
+    if os.path.islink(path) or not os.path.isfile(path):
+        return None
+    return path
+
+
+def _is_of_session(folder: str, call: HookCall, workspace: HookWorkspace) -> bool:
+    """Whether the memory in *folder* is this session's; a supervisor's own is its agent's too."""
+    owner = owner_of(folder).get("session")
+    if owner == call.session:
+        return True
+    return workspace.supervised and isinstance(owner, str)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from brim.agents import AGENTS, agent_named, every_agent
+from brim.agents.agent import subagent_of
 from brim.agents.call import HookCall
-from brim.agents.stream import subagent_of
 from brim.figures import DOLLAR
 from brim.hooks.limits import session_files_of
 from brim.hooks.room import AT_START

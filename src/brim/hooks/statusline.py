@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from brim.agents.fields import mapping, text, value
+from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.process import is_disabled, is_paused
@@ -287,7 +287,7 @@ def _auto_compact(
     status: StatusLine, data: Mapping[str, Any], environ: Mapping[str, str]
 ) -> AutoCompact | None:
     project = text(data, "workspace", "project_dir") or status.cwd
-    window = _count(value(data, "context_window", "context_window_size")) or 0
+    window = whole(value(data, "context_window", "context_window_size")) or 0
     command: list[str] = []
     if environ.get("CLAUDECODE"):  # the client's own mark: it started this process
         command = client_command()
@@ -425,7 +425,7 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     name = text(model, "id")[:LONGEST]
     counters = _counters(context.get("current_usage"))
     used = sum(counters[:-1]) or None
-    reported = _count(context.get("context_window_size")) or 0
+    reported = whole(context.get("context_window_size")) or 0
     size = None
     if used is not None or reported or window:
         size = certain_window(name, pinned=window, reported={name: reported}) or None
@@ -464,7 +464,7 @@ def _counters(usage: object) -> tuple[int, ...]:
     is 0."""
     if not isinstance(usage, dict):
         return ()
-    counts = [_count(usage.get(name)) for name in _COUNTERS]
+    counts = [whole(usage.get(name)) for name in _COUNTERS]
     if all(count is None for count in counts[:-1]):
         return ()
     return tuple([count or 0 for count in counts])
@@ -474,19 +474,11 @@ def _with_cache(status: StatusLine, cache: Mapping[str, Any], now: float) -> Sta
     """Return *status* with what the client says about the prompt *cache*."""
     if not isinstance(cache.get("warm"), bool) or cache.get("caching_observed") is False:
         return status
-    status = replace(status, recache_tokens=_count(cache.get("recache_tokens_if_cold")))
+    status = replace(status, recache_tokens=whole(cache.get("recache_tokens_if_cold")))
     until = _amount(cache.get("expires_at"))
     if cache["warm"] and (until is None or until > now):
         return replace(status, cache="warm", cache_until=until)
     return replace(status, cache="cold")
-
-
-def _count(number: object) -> int | None:
-    if isinstance(number, float) and number.is_integer():
-        number = int(number)
-    if type(number) is int and 0 <= number <= MOST:
-        return number
-    return None
 
 
 def _amount(number: object) -> float | None:

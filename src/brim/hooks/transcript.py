@@ -272,9 +272,7 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     """
     cached = workspace.state(call.session).usage
     usage = cached
-    status = stat_of(call.transcript)
-    is_newer = cached is None or (status is not None and status.st_mtime > cached.time + LATE)
-    if is_newer:
+    if cached is None or _has_grown_since(call.transcript, cached.time):
         written = from_transcript(call.transcript, agent=call.agent, now=workspace.now)
         usage = written or cached
     if usage is None:
@@ -289,6 +287,12 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     pinned = workspace.config["context.window"]
     window = certain_window(model, pinned=pinned, reported=reported)
     return replace(usage, window=window, model=model)
+
+
+def _has_grown_since(path: str, time: float) -> bool:
+    """Whether the transcript was written to well after *time*."""
+    status = stat_of(path)
+    return status is not None and status.st_mtime > time + LATE
 
 
 def _windows_of_client(session: str, workspace: HookWorkspace) -> dict[str, int]:
@@ -312,15 +316,17 @@ def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     """Return the model that the agent runs, as far as it is known; None means no model at all."""
-    state = workspace.state(call.session)
     if call.model:
         return call.model
+    state = workspace.state(call.session)
     if state.usage is not None and state.usage.model:
         return state.usage.model
     model = state.kept("model")
     if isinstance(model, str) and model:
         return model
-    return workspace.config.yours["model"] or call.agent.counting_model or None
+    if workspace.config.yours["model"]:
+        return str(workspace.config.yours["model"])
+    return call.agent.counting_model or None
 
 
 # The transcript's end -----------------------------------------------------------------------------

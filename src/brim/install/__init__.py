@@ -6,9 +6,10 @@ file before and what it becomes. ``installation`` is what is installed here, and
 writes it. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
 settings from git. ``setup`` is ``brim init`` and ``uninstall``, ``pausing`` is ``brim pause``.
 
+``consent`` asks before a project may steer agents, ``floop_traces`` finds floop still in use.
+
 ``doctor`` says whether it all works, in ``findings``: ``probe`` tries and counts what hooks answer,
-``doctor_stores`` looks at brim's own files. ``status`` says what needs attention. ``rule_files``
-reads the rule files that agents have, and ``rule_places`` finds them.
+``doctor_rules`` looks at settings, rules and trust. ``status`` says what needs attention.
 """
 
 from __future__ import annotations

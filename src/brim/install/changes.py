@@ -103,16 +103,13 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
 
 def _record(entry: Any) -> Record | None:
     """Return the record that *entry* of the file says; None if it isn't one."""
-    values = {}
-    for field in fields(Record):
-        if field.name in entry:
-            values[field.name] = entry[field.name]
-    values["backups"] = tuple(values.get("backups", ()))
-    texts = [*values["backups"]]
-    texts += [value for name, value in values.items() if name != "backups"]
-    if not {"agent", "scope"} <= values.keys():
+    names = [field.name for field in fields(Record)]
+    values = {name: entry[name] for name in names if name in entry}
+    if "agent" not in values or "scope" not in values:
         return None
-    if any(text is not None and not isinstance(text, str) for text in texts):
+    values["backups"] = tuple(values.get("backups", ()))
+    texts = [*values["backups"], *[values[name] for name in values if name != "backups"]]
+    if not all(text is None or isinstance(text, str) for text in texts):
         return None
     return Record(**values)
 

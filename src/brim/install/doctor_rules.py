@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from brim.agents.settings import settings_for
@@ -82,10 +81,7 @@ def _trust(installation: Installation) -> Finding:
 
 def check_blocks(installation: Installation, agents: Sequence[str]) -> Iterator[Finding]:
     """Say how many rules refuse calls, and which calls an agent makes without asking."""
-    number = 0
-    with suppress(BrimError):  # a file that can't be read is a finding of its own
-        for entry in installation.rulebook.entries(native=False):
-            number += bool(entry.rule.block) and entry.state == ACTIVE
+    number = _count_blocks(installation)
     if not number:
         return
     text = f"{counted(number, 'rule')} with blocks"
@@ -93,7 +89,17 @@ def check_blocks(installation: Installation, agents: Sequence[str]) -> Iterator[
         text += ", but no agent has hooks, so nothing is refused: brim init"
         yield Finding(OFF, "blocks", text, rules=number)
         return
-    gaps = [gap for gap in [settings_for(agent).unasked for agent in agents] if gap]
+    gaps = list(filter(None, [settings_for(agent).unasked for agent in agents]))
     if gaps:
         text += f"; not refused: {'; '.join(gaps)}"
     yield Finding(OK, "blocks", text, rules=number, not_refused=gaps)
+
+
+def _count_blocks(installation: Installation) -> int:
+    """Return how many rules in use have blocks; a file that can't be read is a finding of its
+    own."""
+    try:
+        entries = list(installation.rulebook.entries(native=False))
+    except BrimError:
+        return 0
+    return sum(bool(entry.rule.block) for entry in entries if entry.state == ACTIVE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 
 from brim.agents.fields import items, mapping, text
 from brim.agents.settings import json_settings
@@ -36,22 +35,30 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
 
 def _floop_folders(workspace: Workspace) -> list[str]:
     """Return the folders of floop with rules that aren't here."""
-    folders = []
-    for place in dict.fromkeys((workspace.project, home_folder(workspace.environ))):
-        if place and find_floop(os.path.join(place, ".floop")):
-            folders.append(os.path.join(place, ".floop"))
+    places = dict.fromkeys(filter(None, (workspace.project, home_folder(workspace.environ))))
+    folders = [os.path.join(place, ".floop") for place in places]
+    folders = [folder for folder in folders if find_floop(folder)]
     if not folders:
         return []
-    stored_texts = set()
+    texts = _stored_texts(workspace)
+    return [folder for folder in folders if _has_new_rules(folder, texts, workspace)]
+
+
+def _stored_texts(workspace: Workspace) -> set[str]:
+    """Return what the rules say that are here."""
+    texts: set[str] = set()
     for _, file in workspace.rulebook.files:
-        stored_texts.update([same_words(rule.text) for rule in file.read().rules])
-    missing = []
-    for folder in folders:
-        with suppress(BrimError):
-            rules = read_floop(folder, workspace.project).rules
-            if any(same_words(rule.fields["text"]) not in stored_texts for rule in rules):
-                missing.append(folder)
-    return missing
+        texts.update([same_words(rule.text) for rule in file.read().rules])
+    return texts
+
+
+def _has_new_rules(folder: str, stored_texts: set[str], workspace: Workspace) -> bool:
+    """Whether floop has a rule in *folder* that isn't among *stored_texts*."""
+    try:
+        rules = read_floop(folder, workspace.project).rules
+    except BrimError:
+        return False
+    return any(same_words(rule.fields["text"]) not in stored_texts for rule in rules)
 
 
 def _settings_files(workspace: Workspace) -> list[str]:

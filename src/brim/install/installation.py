@@ -179,10 +179,7 @@ class Installation(Workspace):
                 if backup:
                     backups[change.target.path] = backup
         except BrimError as error:
-            finished = []
-            for change in changes:
-                if change.changes and change.target.read() == change.after:
-                    finished.append(change.target.path)
+            finished = _finished(changes)
             if not finished:
                 raise
             changed = f"changed before that: {', '.join(finished)}; run it again for the rest"
@@ -191,33 +188,49 @@ class Installation(Workspace):
 
     def _apply(self, change: SettingsChange, *, installing: bool) -> str:
         """Make one change; return the backup's name, empty if none was needed."""
-        path = change.target.path
-        record = self.records.get(path)
         original = self._without_brim(change.target, change.before)
         same_backups = self._backups_like(change.target, original)
         backup = ""
         if change.changes and (original or "").strip(BLANK) and not same_backups:
-            backup = backup_name(path)
-        new_backups = (backup,) if backup else ()
-
-        records = {file: other for file, other in self.records.items() if file != path}
-        if change.record is not None:
-            backups = (*change.record.backups, *new_backups)
-            records[path] = replace(change.record, backups=backups)
-        noted = records
-        if not installing:
-            noted = dict(self.records)
-            if record is not None:
-                noted[path] = replace(record, backups=(*record.backups, *new_backups))
-        self._write(change, noted, backup, chained=installing)
-        if not installing:
-            for name in same_backups:
-                with suppress(OSError):
-                    os.unlink(name)
-            if change.after is None:
-                remove_folders(path, record)
-            self._remember(records, change)
+            backup = backup_name(change.target.path)
+        records = self._records_after(change, backup)
+        if installing:
+            self._write(change, records, backup, chained=True)
+        else:
+            self._uninstall(change, records, backup, same_backups)
         return backup
+
+    def _records_after(self, change: SettingsChange, backup: str) -> dict[str, Record]:
+        """Return what is recorded once *change* is made, and its *backup* if it has one."""
+        path = change.target.path
+        records = {file: record for file, record in self.records.items() if file != path}
+        if change.record is not None:
+            records[path] = _with_backup(change.record, backup)
+        return records
+
+    def _uninstall(
+        self,
+        change: SettingsChange,
+        records: dict[str, Record],
+        backup: str,
+        old_backups: Sequence[str],
+    ) -> None:
+        """Make a *change* that removes brim, with *old_backups* that say the same as the file then.
+
+        The file's record stays until all of that is done.
+        """
+        path = change.target.path
+        record = self.records.get(path)
+        noted = dict(self.records)
+        if record is not None:
+            noted[path] = _with_backup(record, backup)
+        self._write(change, noted, backup, chained=False)
+        for name in old_backups:
+            with suppress(OSError):
+                os.unlink(name)
+        if change.after is None:
+            remove_folders(path, record)
+        self._remember(records, change)
 
     def _without_brim(self, target: Target, text: str | None) -> str | None:
         """Return *text* of the file *target* as it is without brim."""
@@ -320,3 +333,19 @@ def as_agent(
     if agent and workspace.config.yours["model"] is None:
         workspace = make({"model": model_of(agent, workspace.environ)})
     return workspace, agent
+
+
+def _with_backup(record: Record, backup: str) -> Record:
+    """Return *record* with one more backup, if there is one."""
+    if not backup:
+        return record
+    return replace(record, backups=(*record.backups, backup))
+
+
+def _finished(changes: Sequence[SettingsChange]) -> list[str]:
+    """Return the files that are as *changes* want them."""
+    paths = []
+    for change in changes:
+        if change.changes and change.target.read() == change.after:
+            paths.append(change.target.path)
+    return paths

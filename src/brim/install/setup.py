@@ -269,16 +269,22 @@ def _next_steps(
         if settings_for(agent).asks_for_trust:
             yield settings_for(agent).asks_for_trust
     yield from _warnings(installation, changes, inside)
+    if not changed_agents:
+        return
+    yield from _servers_to_add(installation, changed_agents)
+    if WINDOWS:
+        yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
+    yield "Restart your agent. 'brim doctor' checks that it works."
+
+
+def _servers_to_add(installation: Installation, agents: Sequence[str]) -> Iterator[str]:
+    """Yield how those of *agents* can save rules that don't know brim's MCP server."""
     served = served_agents(installation.environ, installation.project)
-    for agent in changed_agents:
+    for agent in agents:
         if agent not in served:
             title = agent_named(agent).title
             command = server_command(agent, installation.environ, installation.home)
             yield f"optional: let {title} save rules itself: {command}"
-    if changed_agents and WINDOWS:
-        yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
-    if changed_agents:
-        yield "Restart your agent. 'brim doctor' checks that it works."
 
 
 def _warnings(

@@ -2,15 +2,16 @@
 
 ``.context/``: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must
 survive. ``calls``, ``decisions`` and ``states`` take entries from events, ``repetition`` finds what
-an agent repeats, and ``model`` collects all of that for one job. ``folder`` manages the folder and
-its owners, ``journal`` is the file that everything else is made from, ``matching`` avoids
-duplicates, ``view`` says what holds, ``sentences`` and ``index`` put it into words, ``writer``
-writes the files, and ``archive`` has the journals of memory that was removed.
+an agent repeats, and ``model`` collects all of that for one job or from a transcript. ``folder``
+manages the folder and its owners, ``journal`` is the file that everything else is made from,
+``matching`` avoids duplicates, ``view`` says what holds, ``sentences`` and ``index`` put it into
+words, and ``writer`` writes the files.
 
-Compactions: ``inventory`` lists what a window holds (``facts``, ``statements``, ``shell_facts``),
-``comparison`` says what of it is still there, ``compactions`` follows a session through its
-compactions, ``returned`` words what comes back, and ``token_length`` tells the size of a text.
-``transcript_model`` reads a transcript as the memory would have taken it in.
+Compactions: ``inventory`` lists what a window holds (``facts`` are files and numbers,
+``statements`` a person's words, ``shell_facts`` commands), ``ranking`` says how much speaks for
+giving each back, ``comparison`` what of it is still there. ``compactions`` follows a session
+through its compactions, ``lost`` is what each lost, ``instructions`` tell the summarizer what to
+keep, ``returned`` words what comes back, and ``token_length`` tells the size of a text.
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ from typing import Any
 
 from brim.agents.call import ToolCall
 from brim.agents.events import ToolResult
-from brim.memory.call_input import changed_path
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import MemoryEntry, draft, first_error, remember, where_of
+from brim.memory.quotes import one_line
 from brim.memory.repetition.commands import looks, parts
-from brim.memory.results import exit_code, refusal_of
+from brim.memory.repetition.outcomes import exit_code, refusal_of
 
 _MOST_OPEN = 10_000
 
@@ -41,19 +41,19 @@ class Calls:
         self._files: dict[tuple[str, str], _ChangedFile] = {}
 
     def called(self, call: ToolCall) -> list[MemoryEntry]:
-        """Return the entry of the file that *call* changes, if it is the first that does."""
+        """Return the entries of the files that *call* is the first to change."""
         if call.id:
             remember(self._open, call.id, call, _MOST_OPEN)
-        path = changed_path(call)
-        if not path:
-            return []
-        file = self._files.get((call.session, path))
-        if file is not None:
-            file.open_calls.add(call.id)
-            return []
-        entry = draft("artifact", path, source=call.id, **where_of(call))
-        self._files[(call.session, path)] = _ChangedFile(entry, call)
-        return [entry]
+        entries = []
+        for path in _changed_paths(call):
+            file = self._files.get((call.session, path))
+            if file is not None:
+                file.open_calls.add(call.id)
+                continue
+            entry = draft("artifact", path, source=call.id, **where_of(call))
+            self._files[(call.session, path)] = _ChangedFile(entry, call)
+            entries.append(entry)
+        return entries
 
     def call_of(self, result: ToolResult) -> ToolCall | None:
         """Return the call that *result* answers, if it was seen and has no answer yet."""
@@ -67,19 +67,28 @@ class Calls:
         return entries
 
     def _withdrawn_files(self, call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
-        path = changed_path(call)
-        file = self._files.get((call.session, path)) if path else None
-        if file is None:
-            return []
-        file.open_calls.discard(call.id)
-        if not result.error and not result.refusal:
-            file.has_changed = True
-        if not file.is_unchanged:
-            return []
-        del self._files[(call.session, path)]
-        refs = {"of": file.entry.id}
-        where = where_of(call)
-        return [draft("withdrawn", file.entry.text, source=call.id, refs=refs, **where)]
+        entries = []
+        for path in _changed_paths(call):
+            file = self._files.get((call.session, path))
+            if file is None:
+                continue
+            file.open_calls.discard(call.id)
+            if not result.error and not result.refusal:
+                file.has_changed = True
+            if file.is_unchanged:
+                del self._files[(call.session, path)]
+                refs = {"of": file.entry.id}
+                entries.append(
+                    draft("withdrawn", file.entry.text, source=call.id, refs=refs, **where_of(call))
+                )
+        return entries
+
+
+def _changed_paths(call: ToolCall) -> list[str]:
+    """Return the files that *call* writes or edits."""
+    if not call.changes_files:
+        return []
+    return [one_line(path) for path in call.files]
 
 
 def decision_entries(call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
@@ -101,10 +110,8 @@ def failed_command(call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
     A command that brim, a rule or a person refused didn't run, so it didn't fail. One that only
     looks, such as ``ls``, says nothing about the work.
     """
-    command = call.input.get("command")
-    if call.kind != "shell" or not isinstance(command, str) or not command:
-        return []
-    if not result.error or refusal_of(result) or looks(parts(command)):
+    command = call.command
+    if not command or not result.error or refusal_of(result) or looks(parts(command)):
         return []
     code = exit_code(result)
     refs = {

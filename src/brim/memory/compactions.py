@@ -23,6 +23,7 @@ from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
 from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
 from brim.memory.quotes import masked_line
 from brim.memory.returned import HEADING, line_of
+from brim.memory.shell_facts import without_numbers
 from brim.memory.token_length import BilledRatio, length_of
 
 _LONGEST = 200
@@ -76,7 +77,7 @@ class CompactionReader:
         self._windows[agent] = window
         if len(self._windows) > _WHOLE_WINDOWS:
             older = next(islice(reversed(self._windows.values()), _WHOLE_WINDOWS, None))
-            older.forget_recent()
+            older.recent.clear()
 
     def finish(self) -> list[CompactionReport]:
         """Return the compactions so far, by their time; the session may go on afterwards."""
@@ -107,11 +108,48 @@ class _OneCompaction:
 
     def __init__(self, event: Compaction) -> None:
         self.event = event
+        self.prose: list[str] = []
+        self.data: list[str] = []
+        """What stands in the window afterwards: words, and files and results of tools."""
+        self.has_summary = False
+        self.readable = False
+        """Whether it is known what stands in the window."""
         self.in_window: dict[str, int] = {}
         self.lost: dict[Fact, _LostUse] = {}
-        self.readable = False
         self.calls = 0
         self.steps: int | None = None
+
+    def leaves(self, event: Event) -> bool:
+        """Whether *event* is part of what the compaction leaves; if so, take its text."""
+        if isinstance(event, Attachment):
+            texts = self.data if event.path else self.prose
+            texts.append(f"{event.path}\n{event.text}")
+            return True
+        if isinstance(event, ToolCall | ToolResult):
+            return False
+        if not isinstance(event, Message):
+            return True
+        if event.role == "assistant" or (event.human and not is_set_up(event.text)):
+            return False
+        self.prose.append(event.text)
+        self.has_summary = self.has_summary or event.role == "summary"
+        return True
+
+    def end(self, facts: list[Fact], kept: Iterable[Event]) -> Comparison:
+        """Compare *facts* with what stands in the window, and forget its text.
+
+        The client left *kept* in it. That alone doesn't say what the summary has.
+        """
+        has_text = self.has_summary or bool(self.prose or self.data)
+        self.readable = has_text and not self.event.hidden
+        for event in kept:
+            texts = self.prose if isinstance(event, Message) else self.data
+            texts.append(_text_of(event))
+        comparison = compare(facts, "\n".join(self.prose), "\n".join(self.data))
+        self.in_window = {kind: before for kind, (before, _) in comparison.counts().items()}
+        self.prose = []
+        self.data = []
+        return comparison
 
     def count_call(self, *, is_edit: bool) -> None:
         """Count a call of the agent afterwards."""
@@ -163,6 +201,33 @@ class _OneCompaction:
             )
 
 
+class _RecentEvents:
+    """The latest events, whole: a compaction may leave them in the window."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._size = 0
+
+    def add(self, event: Event) -> None:
+        """Remember *event*, and forget the oldest if there is too much."""
+        if not isinstance(event, Message | ToolCall | ToolResult | Attachment):
+            return
+        self._events.append(event)
+        self._size += _size_of(event)
+        while self._size > _RECENT and len(self._events) > 1:
+            self._size -= _size_of(self._events.popleft())
+
+    def at(self, places: Iterable[int]) -> list[Event]:
+        """Return the events at these *places*."""
+        wanted = set(places)
+        return [event for event in self._events if event.at in wanted]
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._events.clear()
+        self._size = 0
+
+
 class _Window:
     """One thread's window, through its compactions."""
 
@@ -171,12 +236,9 @@ class _Window:
         self._compactions: list[_OneCompaction] = []
         self._open: _OneCompaction | None = None
         """The compaction whose standing text is being read."""
-        self._prose: list[str] = []
-        self._data: list[str] = []
-        self._missing: dict[Fact, _OneCompaction] = Bounded(LARGEST)
-        """What is lost and wasn't used since, and when it was lost."""
-        self._recent: deque[Event] = deque()
-        self._recent_size = 0
+        self._missing: dict[Fact, _LostUse] = Bounded(LARGEST)
+        """What is lost and wasn't used since; commands without their numbers."""
+        self.recent = _RecentEvents()
         self._calls = Bounded(_MOST_OPEN)
         self._answers = Bounded(_MOST_OPEN)
         self._turn = 0
@@ -188,7 +250,7 @@ class _Window:
             self._settle()
             self._open = _OneCompaction(event)
             return
-        if self._open is not None and not self._is_standing(event):
+        if self._open is not None and not self._open.leaves(event):
             self._settle()
         if isinstance(event, Usage):
             self._turn += 1
@@ -197,7 +259,7 @@ class _Window:
             self._calls[event.id] = event
         elif isinstance(event, Attachment) and self._missing:
             self._take_told(event.text, "hook" if event.kind.startswith("hook") else "")
-        self._remember(event)
+        self.recent.add(event)
         self._use(event)
 
     # Before a compaction --------------------------------------------------------------------------
@@ -215,45 +277,13 @@ class _Window:
         call = self._calls.pop(result.id, None)
         if call is None:
             return
-        is_edit = call.kind in ("write", "edit") or bool(shell_facts_of(call).changes)
+        is_edit = call.changes_files or bool(shell_facts_of(call).changes)
         if self._compactions and not result.refusal:
             self._compactions[-1].count_call(is_edit=is_edit and not result.error)
         for fact in facts:
             self._use_again(fact, call, result, is_edit=is_edit)
 
-    def _remember(self, event: Event) -> None:
-        """Remember the latest events whole: a compaction may leave them in the window."""
-        if not isinstance(event, Message | ToolCall | ToolResult | Attachment):
-            return
-        self._recent.append(event)
-        self._recent_size += _size_of(event)
-        while self._recent_size > _RECENT and len(self._recent) > 1:
-            self._recent_size -= _size_of(self._recent.popleft())
-
-    def forget_recent(self) -> None:
-        """Forget the latest events: another thread has gone on since."""
-        self._recent.clear()
-        self._recent_size = 0
-
     # At a compaction ------------------------------------------------------------------------------
-
-    def _is_standing(self, event: Event) -> bool:
-        """Whether *event* is part of what the compaction leaves; if so, take its text."""
-        if isinstance(event, Attachment):
-            text = f"{event.path}\n{event.text}"
-            if event.path:
-                self._data.append(text)
-            else:
-                self._prose.append(text)
-            return True
-        if not isinstance(event, Message) or event.role == "assistant":
-            return not isinstance(event, Message | ToolCall | ToolResult)
-        if event.human and not is_set_up(event.text):
-            return False
-        self._prose.append(event.text)
-        if self._open is not None and event.role == "summary":
-            self._open.readable = True
-        return True
 
     def _settle(self) -> None:
         """Compare what the window held with what the last compaction left, all of which is read."""
@@ -261,35 +291,20 @@ class _Window:
         self._open = None
         if compaction is None:
             return
-        has_text = compaction.readable or bool(self._prose or self._data)
-        compaction.readable = has_text and not compaction.event.hidden
-        self._add_preserved(compaction.event)
-        ranked = self._inventory.ranked()
-        comparison = compare(ranked, "\n".join(self._prose), "\n".join(self._data))
-        counts = comparison.counts()
-        compaction.in_window = {kind: before for kind, (before, _) in counts.items()}
+        kept = self.recent.at(compaction.event.kept)
+        comparison = compaction.end(self._inventory.ranked(), kept)
         if compaction.readable:
             self._lose(comparison, compaction)
-        self._prose = []
-        self._data = []
         self._compactions.append(compaction)
 
     def _lose(self, comparison: Comparison, compaction: _OneCompaction) -> None:
         """Note what *compaction* lost, what matters most first, and forget it."""
         levels = self._inventory.levels(comparison.lost)
         for fact in sorted(comparison.lost, key=lambda fact: levels[fact]):
-            uses = self._inventory.uses[fact].uses
-            compaction.lost[fact] = _LostUse(uses, levels[fact])
-            self._missing[fact] = compaction
+            use = _LostUse(self._inventory.uses[fact].uses, levels[fact])
+            compaction.lost[fact] = use
+            self._missing[without_numbers(fact)] = use
         self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
-
-    def _add_preserved(self, event: Compaction) -> None:
-        """Add the messages that the client left in the window to what stands there."""
-        places = set(event.kept)
-        for recent in self._recent:
-            if recent.at in places:
-                texts = self._prose if isinstance(recent, Message) else self._data
-                texts.append(_text_of(recent))
 
     # After a compaction ---------------------------------------------------------------------------
 
@@ -303,10 +318,9 @@ class _Window:
         is_command = fact[0] == "command"
         is_same_answer = is_command and self._answers.get(fact) == answer
         self._answers[fact] = answer
-        compaction = self._missing.get(fact)
-        if compaction is None:
+        use = self._missing.get(without_numbers(fact))
+        if use is None:
             return
-        use = compaction.lost[fact]
         use.used_again = True
         use.back = use.back or _how(is_command=is_command, is_edit=is_edit)
         is_cost = is_same_answer if is_command else answer not in use.seen
@@ -315,7 +329,7 @@ class _Window:
             use.turns.add(self._turn)
             use.size += length_of(result.text) + length_of(_text_of(call))
         if is_edit or is_command:
-            del self._missing[fact]
+            del self._missing[without_numbers(fact)]
 
     def _take_told(self, text: str, by: str) -> None:
         """Note which of the last compaction's losses *text* names: somebody brought them back."""
@@ -339,7 +353,7 @@ class _Window:
         """Return what *compaction* lost and nobody brought back or used since."""
         missing = []
         for fact, use in compaction.lost.items():
-            if not use.back and self._missing.get(fact) is compaction:
+            if not use.back and self._missing.get(without_numbers(fact)) is use:
                 missing.append(fact)
         return missing
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from brim.agents.call import ToolCall
 from brim.agents.events import ToolResult
+from brim.agents.fields import first_value, items, text, value
 from brim.files import data_lines
-from brim.memory.call_input import PATH_KEYS, first_text
 from brim.memory.quotes import code, one_line
 from brim.record import PlainData
 
@@ -54,29 +54,21 @@ class Decision(PlainData):
 
 def decisions_of(call: ToolCall, result: ToolResult) -> list[Decision]:
     """Return what a person decided about *call* with its *result*."""
-    failed = result.error or bool(result.refusal)
     if call.kind == "question":
-        if failed:
-            return [Decision(questions_of(call), _refusal(result, NOT_ANSWERED))]
-        return [
-            Decision(question, answer, place=place)
-            for place, (question, answer) in enumerate(answers_of(call, result))
-        ]
+        return _answers(call, result)
     if call.kind == "plan":
-        return _plan_decisions(call, result, failed=failed)
+        return _plan_decisions(call, result)
     if result.refusal == "permission" and was_asked(result):
-        about = first_text(call.input, ("command", *PATH_KEYS))
-        return [Decision(f"{call.name} {about}".strip(), _refusal(result, REFUSED), "call")]
+        subject = f"{call.name} {_subject_of(call)}".strip()
+        return [Decision(subject, _refusal(result, REFUSED), "call")]
     return []
 
 
-def _plan_decisions(call: ToolCall, result: ToolResult, *, failed: bool) -> list[Decision]:
-    if "exit" not in call.name.lower():  # starting to plan is no decision
-        return []
-    if not result.error and _WAITS.match(result.text[:400]):
-        return []
-    outcome = _refusal(result, REFUSED) if failed else "accepted"
-    return [Decision(plan_of(call, result), outcome, "plan")]
+def _subject_of(call: ToolCall) -> str:
+    """Return the command or the file that *call* is about, empty if it has neither."""
+    if call.command or not call.files:
+        return call.command
+    return call.files[0]
 
 
 def _refusal(result: ToolResult, word: str) -> str:
@@ -99,32 +91,39 @@ def was_asked(result: ToolResult) -> bool:
     return not opening.startswith(data_lines(__file__, "not_asked.txt"))
 
 
+# Plans --------------------------------------------------------------------------------------------
+
+
+def _plan_decisions(call: ToolCall, result: ToolResult) -> list[Decision]:
+    if "exit" not in call.name.lower():  # starting to plan is no decision
+        return []
+    if result.error or result.refusal:
+        return [Decision(plan_of(call, result), _refusal(result, REFUSED), "plan")]
+    if _WAITS.match(result.text[:400]):
+        return []
+    return [Decision(plan_of(call, result), "accepted", "plan")]
+
+
 def plan_of(call: ToolCall, result: ToolResult) -> str:
     """Return the plan that was answered: as approved, else as given, else the call's name."""
-    approved_plan = _approved_plan(result)
-    if approved_plan.strip():
-        return approved_plan
-    places = [call.input]
-    if isinstance(result.detail, Mapping):
-        places.insert(0, result.detail)
-    for place in places:
-        plan = first_text(place, ("plan",))
-        if plan:
-            return plan
-    return call.name
-
-
-def _approved_plan(result: ToolResult) -> str:
-    """Return the plan that a person approved, as *result* repeats it; empty if it doesn't."""
-    if result.error:
-        return ""
     approved = _APPROVED.search(result.text)
-    if approved is None:
-        return ""
-    return result.text[approved.end() :]
+    if approved is not None and not result.error:
+        approved_plan = result.text[approved.end() :]
+        if approved_plan.strip():
+            return approved_plan
+    return text(result.detail, "plan") or text(call.input, "plan") or call.name
 
 
 # Questions and answers ----------------------------------------------------------------------------
+
+
+def _answers(call: ToolCall, result: ToolResult) -> list[Decision]:
+    if result.error or result.refusal:
+        return [Decision(questions_of(call), _refusal(result, NOT_ANSWERED))]
+    decisions = []
+    for place, (question, answer) in enumerate(answers_of(call, result)):
+        decisions.append(Decision(question, answer, place=place))
+    return decisions
 
 
 def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
@@ -139,14 +138,19 @@ def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
         pairs.append((question, _joined(answer) or NOT_ANSWERED))
     if pairs:
         return pairs
-    text = result.text.strip()
+    words = _unframed(result.text)
+    pairs = _paired(words, [question for _, question in asked])
+    return pairs or [(questions_of(call), words or NOT_ANSWERED)]
+
+
+def _unframed(words: str) -> str:
+    """Return *words* without what clients put around the answers."""
+    words = words.strip()
     for frame in _FRAMES:
-        if text.startswith(frame):
-            text = text.removeprefix(frame).removesuffix(_AFTER).strip()
-            text = text.removesuffix(".").strip()
-            break
-    pairs = _paired(text, [question for _, question in asked])
-    return pairs or [(questions_of(call), text or NOT_ANSWERED)]
+        if words.startswith(frame):
+            answers = words.removeprefix(frame).removesuffix(_AFTER).strip()
+            return answers.removesuffix(".").strip()
+    return words
 
 
 def questions_of(call: ToolCall) -> str:
@@ -156,30 +160,17 @@ def questions_of(call: ToolCall) -> str:
 
 def _asked(call: ToolCall) -> list[tuple[str, str]]:
     """Return the questions, each with the name that its answer may come under."""
-    questions = call.input.get("questions")
     asked = []
-    if isinstance(questions, list):
-        for place, question in enumerate(questions):
-            text = _question_text(question)
-            if text:
-                asked.append((_question_id(question) or str(place), text))
-    single = call.input.get("question")
-    if isinstance(single, str) and single.strip():
-        asked.append(("", single.strip()))
+    for place, question in enumerate(items(call.input, "questions")):
+        words = text(question, "question")
+        if isinstance(question, str):
+            words = question
+        if words.strip():
+            asked.append((text(question, "id") or str(place), words.strip()))
+    single = text(call.input, "question").strip()
+    if single:
+        asked.append(("", single))
     return asked
-
-
-def _question_id(question: object) -> str:
-    if not isinstance(question, Mapping):
-        return ""
-    name = question.get("id")
-    return name if isinstance(name, str) else ""
-
-
-def _question_text(question: object) -> str:
-    if isinstance(question, Mapping):
-        question = question.get("question")
-    return question.strip() if isinstance(question, str) else ""
 
 
 def _question_named(key: str, asked: list[tuple[str, str]]) -> str:
@@ -191,12 +182,7 @@ def _question_named(key: str, asked: list[tuple[str, str]]) -> str:
 
 def _answers_by_name(result: ToolResult) -> Iterator[tuple[str, object]]:
     """Yield the answers by the name of their question."""
-    answers = _answers_in(result.detail)
-    if not answers and result.text[:200].lstrip().startswith("{"):
-        try:
-            answers = _answers_in(json.loads(result.text))
-        except (ValueError, RecursionError):
-            return
+    answers = value(result.detail, "answers") or value(_parsed(result.text), "answers")
     if isinstance(answers, Mapping):
         for key, answer in answers.items():
             yield str(key), answer
@@ -205,41 +191,35 @@ def _answers_by_name(result: ToolResult) -> Iterator[tuple[str, object]]:
             yield str(place), answer
 
 
-def _answers_in(value: object) -> object:
-    return value.get("answers") if isinstance(value, Mapping) else None
+def _parsed(words: str) -> object:
+    if not words[:200].lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(words)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _joined(answer: object) -> str:
+    """Return an *answer* as text, in whatever a client wraps it."""
+    if isinstance(answer, Mapping):
+        return _joined(first_value(answer, "answers", "answer", "selected"))
+    if isinstance(answer, list | tuple):
+        return ", ".join(filter(None, map(_joined, answer)))
     if answer is None:
         return ""
-    if isinstance(answer, Mapping):
-        return _joined(_chosen_in(answer))
-    if isinstance(answer, list | tuple):
-        texts = map(_joined, answer)
-        return ", ".join(filter(None, texts))
     return str(answer)
 
 
-def _chosen_in(answer: Mapping[str, object]) -> object:
-    """Return what *answer* says was chosen, by one of the names that clients give to that."""
-    for key in ("answers", "answer", "selected"):
-        if key in answer:
-            return answer[key]
-    return None
-
-
-def _paired(text: str, questions: list[str]) -> list[tuple[str, str]]:
+def _paired(words: str, questions: list[str]) -> list[tuple[str, str]]:
     """Return the pairs in ``"question"="answer", …``, where every question was asked."""
-    marks = []
-    for question in questions:
-        start = text.find(f'"{question}"=')
-        if start >= 0:
-            marks.append((start, question))
-    marks.sort()
+    if not questions:
+        return []
+    alternatives = "|".join(map(re.escape, questions))
+    pieces = re.split(f'"({alternatives})"=', words)[1:]
     pairs = []
-    for number, (start, question) in enumerate(marks):
-        end = marks[number + 1][0] if number + 1 < len(marks) else len(text)
-        answer = text[start + len(question) + 3 : end].strip().rstrip(",;. ")
+    for question, quoted in zip(pieces[::2], pieces[1::2], strict=True):
+        answer = quoted.strip().rstrip(",;. ")
         if len(answer) > 1 and answer[0] == answer[-1] == '"':
             answer = answer[1:-1]
         pairs.append((question, answer or NOT_ANSWERED))

@@ -9,24 +9,20 @@ agent said it made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.files import data_lines
-from brim.memory.call_input import PATH_KEYS
 from brim.memory.comparison import Fact
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
-from brim.memory.facts import paths_in
-from brim.memory.file_names import FileNames
-from brim.memory.name_words import files_about
+from brim.memory.facts import FileNames, paths_in
 from brim.memory.quotes import one_line
-from brim.memory.results import refusal_of
-from brim.memory.shell_facts import ShellFacts, shell_facts
+from brim.memory.ranking import BINDING, LATEST, OTHER, RAN, READ_AGAIN, Use, files_about
+from brim.memory.repetition.outcomes import refusal_of
+from brim.memory.shell_facts import ShellFacts, replaces, shell_facts, without_numbers
 from brim.memory.statements import binding_statements, decisions_in, instructions_in
-from brim.memory.uses import BINDING, READ_AGAIN, Use
-from brim.memory.wordings import replaces, without_numbers
 
 LARGEST = 20_000
 """Things that are remembered; the oldest are forgotten. No window has room for so many."""
@@ -39,7 +35,7 @@ class Inventory:
         self.uses: dict[Fact, Use] = {}
         self._files = FileNames(folder)
         self._open: dict[str, ToolCall] = {}
-        self._wordings: dict[str, Fact] = {}
+        self._wordings: dict[Fact, Fact] = {}
         """The latest wording of commands that differ in numbers only."""
         self._clock = 0
 
@@ -75,7 +71,8 @@ class Inventory:
     def levels(self, lost: Iterable[Fact]) -> dict[Fact, int]:
         """Return how much it matters that each *lost* fact comes back: the lower, the more.
 
-        Lost words of a person make the files that they are about matter.
+        Lost words of a person make the files that they are about matter. Of commands that ran once
+        only checks and the latest matter.
         """
         levels = {fact: self.uses[fact].level(self._clock) for fact in lost}
         own_words = [text for (_, text), level in levels.items() if level == BINDING]
@@ -84,6 +81,11 @@ class Inventory:
             fact = ("file", path)
             if fact in levels:
                 levels[fact] = min(levels[fact], READ_AGAIN)
+        commands = [fact for fact in levels if fact[0] == "command"]
+        commands.sort(key=lambda fact: self.uses[fact].last)
+        for fact in commands[:-LATEST]:
+            if levels[fact] == RAN and not self.uses[fact].checks:
+                levels[fact] = OTHER
         return levels
 
     def ranked(self) -> list[Fact]:
@@ -144,18 +146,18 @@ class Inventory:
         return facts
 
     def _take_files(self, call: ToolCall, shell: ShellFacts) -> list[Fact]:
-        is_change = call.kind in ("write", "edit")
-        paths = shell.shows
-        if is_change or call.kind == "read":
-            paths = tuple(paths_of(call.input))
+        shown = shell.shows
+        changed = shell.changes
+        if call.changes_files:
+            changed = call.files
+        elif call.kind == "read":
+            shown = call.files
         facts = []
-        for path in dict.fromkeys([*paths, *shell.changes]):
-            name = self._files.called(one_line(path))
+        for path in dict.fromkeys([*shown, *changed]):
+            fact = ("file", self._files.called(one_line(path)))
             self._rename_files()
-            fact = ("file", name)
             use = self.note(fact)
-            if is_change or path in shell.changes:
-                use.changed = True
+            use.changed = use.changed or path in changed
             facts.append(fact)
         return facts
 
@@ -189,7 +191,7 @@ class Inventory:
 
     def _take_earlier_wording(self, fact: Fact) -> Use | None:
         """Forget the command that differs from *fact* in numbers only; return its uses."""
-        pattern = without_numbers(fact[1])
+        pattern = without_numbers(fact)
         earlier = self._wordings.get(pattern)
         remember(self._wordings, pattern, fact, LARGEST)
         if earlier is None or earlier == fact:
@@ -203,18 +205,6 @@ class Inventory:
                 use.is_replaced = True
 
 
-def paths_of(call_input: Mapping[str, object]) -> list[str]:
-    """Return the files that a call of a tool for files is given."""
-    for key in PATH_KEYS:
-        path = call_input.get(key)
-        if isinstance(path, str) and path.strip():
-            return [path]
-    several = call_input.get("paths")  # Gemini CLI's read_many_files
-    if isinstance(several, list):
-        return [path for path in several if isinstance(path, str)]
-    return []
-
-
 def is_set_up(text: str) -> bool:
     """Whether a person typed a command for the client itself, such as ``/model``."""
     words = text.split(None, 1)
@@ -225,7 +215,6 @@ def is_set_up(text: str) -> bool:
 
 def shell_facts_of(call: ToolCall) -> ShellFacts:
     """Return what the shell command of *call* shows and changes; nothing for another tool."""
-    command = call.input.get("command")
-    if call.kind != "shell" or not isinstance(command, str):
+    if not call.command:
         return ShellFacts()
-    return shell_facts(command)
+    return shell_facts(call.command)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from brim.memory.comparison import KINDS
-from brim.memory.uses import OTHER
+from brim.memory.ranking import OTHER
 from brim.record import PlainData
 
 MOST_ITEMS = 200

@@ -7,19 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from brim.agents.call import Event, ToolCall
-from brim.agents.events import End, Message, ToolResult
+from brim.agents.events import Message, ToolResult
 from brim.agents.readers import AnyReader, Reader
+from brim.agents.stream import read
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft, source_of, where_of
 from brim.memory.index import render_index
-from brim.memory.repetition import DeadEnd, RepetitionDetector
+from brim.memory.repetition import RepetitionDetector
 from brim.memory.sentences import sentence
 from brim.memory.states import States
 from brim.memory.view import MemoryView
-
-_EARLY = 64
-"""How many of the first and of the last events before the first call are given to the detector of
-dead ends."""
 
 
 class ScratchModel:
@@ -42,14 +39,12 @@ class ScratchModel:
         self.job = job
         self.phase = phase
         self.session = session
-        self._root = root
         self._finds_dead_ends = find_dead_ends
         self._entries: list[MemoryEntry] = []
         self._ids: set[str] = set()
         self._calls = Calls()
         self._states = States()
-        self._detector: RepetitionDetector | None = None
-        self._early_events: list[Event] = []
+        self._detector = RepetitionDetector(root)
         self._reader: Reader | None = None
 
     # What is taken in -----------------------------------------------------------------------------
@@ -96,7 +91,8 @@ class ScratchModel:
         elif isinstance(event, ToolResult):
             self._take_result(event)
         if self._finds_dead_ends:
-            self._add([dead_end.entry(event.time) for dead_end in self._dead_ends(event)])
+            dead_ends = self._detector.update(event)
+            self._add([dead_end.entry(event.time) for dead_end in dead_ends])
 
     def _take_result(self, result: ToolResult) -> None:
         call = self._calls.call_of(result)
@@ -104,21 +100,6 @@ class ScratchModel:
             return
         self._states.learn_task(call, result)
         self._add(self._calls.answered(call, result))
-
-    def _dead_ends(self, event: Event) -> list[DeadEnd]:
-        if self._detector is not None:
-            return self._detector.update(event)
-        self._early_events.append(event)
-        if not isinstance(event, ToolCall | End):
-            # Before the first, there's nothing to find or import.
-            del self._early_events[_EARLY:-_EARLY]
-            return []
-        self._detector = RepetitionDetector(self._root)
-        dead_ends: list[DeadEnd] = []
-        for early_event in self._early_events:
-            dead_ends += self._detector.update(early_event)
-        self._early_events = []
-        return dead_ends
 
     def _add(self, entries: Iterable[MemoryEntry]) -> None:
         for entry in entries:
@@ -186,3 +167,26 @@ class ScratchModel:
     def written(self, place: int, entry: MemoryEntry) -> None:
         """Note that the entry at *place* is in a journal as *entry*. The writer calls this."""
         self._entries[place] = replace(self._entries[place], number=entry.number)
+
+
+# A transcript as the memory would have taken it in -------------------------------------------------
+
+
+def read_model(path: str) -> ScratchModel | None:
+    """Return the memory of the session in the file *path*; None if no agent wrote it."""
+    model = ScratchModel()
+    has_events = False
+    for event in read(path):
+        model.extract(event)
+        has_events = True
+    if not has_events:
+        return None
+    return model
+
+
+def session_of(model: ScratchModel) -> str:
+    """Return the session that *model* is of; empty if it doesn't say."""
+    for entry in model.entries:
+        if entry.session:
+            return entry.session
+    return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.quotes import code, masked_line
-from brim.memory.uses import BINDING, OTHER
+from brim.memory.ranking import BINDING, OTHER
 from brim.record import PlainData
 
 HEADING = "- The summary of the last compaction left these out"
@@ -81,11 +81,9 @@ def chosen(items: Iterable[LostFact]) -> tuple[LostFact, ...]:
 
 def _without_repeated_files(items: list[LostFact]) -> list[LostFact]:
     """Return *items* without the files that one of its commands names."""
-    words: set[str] = set()
-    for item in items:
-        if item.kind == "command":
-            words.update(item.text.split())
-    return [item for item in items if item.kind != "file" or item.text not in words]
+    commands = " ".join([item.text for item in items if item.kind == "command"])
+    files = {("file", word) for word in commands.split()}
+    return [item for item in items if (item.kind, item.text) not in files]
 
 
 def line_of(kind: str, text: str) -> str:

@@ -1,4 +1,7 @@
-"""What a shell command says about the work: files that it shows and changes, and itself."""
+"""What a shell command says about the work: files that it shows and changes, and itself.
+
+Some commands are one thing in different words: then the latest is the one to remember.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.files import data_lines
+from brim.memory.comparison import Fact, longest_part
 from brim.memory.facts import paths_in
 from brim.memory.repetition.checks import check_in
 from brim.memory.repetition.commands import CommandPart, looks, parts, writes
@@ -24,6 +28,9 @@ _CUT = re.compile(
 )
 """The end of a command that only cuts its output."""
 _FOLDER = re.compile(r"^\s*cd\s+[^\s&]+\s*&&\s*")
+_NUMBER = re.compile(r"\d+")
+_VALUE = re.compile(r"[-=/.\"'$]|\d")
+"""What a word has that is a flag, a path, a number or a quoted value, and no name of a step."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +91,39 @@ def _memorable(command: str, command_parts: list[CommandPart]) -> str:
     if len(text) > LONGEST:
         return ""
     return text
+
+
+# One thing in different words ---------------------------------------------------------------------
+
+
+def without_numbers(fact: Fact) -> Fact:
+    """Return what commands have in common that differ in numbers only; other facts as they are.
+
+    >>> without_numbers(("command", "pytest --count 30"))
+    ('command', 'pytest --count 0')
+    """
+    kind, text = fact
+    if kind != "command":
+        return fact
+    return kind, _NUMBER.sub("0", " ".join(text.split()))
+
+
+def replaces(later: str, earlier: str) -> bool:
+    """Whether *later* does what the *earlier* command was to do.
+
+    It has that inside, or is inside it, or it calls the same program for the same steps with other
+    flags.
+
+    >>> replaces("stack --resolver lts-21 test", "stack test")
+    True
+    >>> replaces("npm run test", "npm run lint")
+    False
+    """
+    if f" {later} " in f" {earlier} " or f" {earlier} " in f" {later} ":
+        return True
+    later_words = longest_part(later).split()
+    earlier_words = longest_part(earlier).split()
+    if not later_words or not earlier_words or later_words[0] != earlier_words[0]:
+        return False
+    steps = {word for word in earlier_words[1:] if not _VALUE.search(word)}
+    return bool(steps) and steps <= set(later_words)

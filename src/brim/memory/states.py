@@ -6,18 +6,18 @@ What is seen first is where the session began, and no change.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import ModelSeen, StateSeen, ToolResult
-from brim.memory.call_input import first_text
+from brim.agents.fields import items, text, value
 from brim.memory.entries import MemoryEntry, draft, remember, source_of, where_of
 
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
-_LISTS = ("todos", "items", "plan")
-_LABELS = ("content", "text", "step", "description", "subject")
 _CREATED = re.compile(r"Task #(\w{1,40}) created")
 _MOST = 10_000
+_LONGEST_NAME = 500
+_LONGEST_NUMBER = 100
 
 
 class States:
@@ -29,10 +29,8 @@ class States:
 
     def entries(self, event: Event) -> list[MemoryEntry]:
         """Return what *event* changes. A sub-agent's own model is no change of the session's."""
-        if isinstance(event, ToolCall):
-            if event.kind != "todo":
-                return []
-            return self._todo_entries(event)
+        if isinstance(event, ToolCall) and event.kind == "todo":
+            return self._changed_todos(event)
         if event.agent:
             return []
         if isinstance(event, StateSeen) and event.name in _NAMES:
@@ -44,85 +42,72 @@ class States:
 
     def learn_task(self, call: ToolCall, result: ToolResult) -> None:
         """Remember the name of a task that *call* made: later calls give its number alone."""
-        label = call.input.get("subject")
         number = _task_number(call, result)
-        if number is not None and isinstance(label, str):
+        label = text(call.input, "subject")
+        if number and label:
             remember(self._task_names, (call.session, number), label, _MOST)
 
-    def _changed(self, event: Event, name: str, value: str) -> list[MemoryEntry]:
-        before = self._replace(event, name, value)
-        if before in (None, value):
+    def _changed(self, event: Event, name: str, new_value: str) -> list[MemoryEntry]:
+        before = self._replace(event, name, new_value)
+        if before in ("", new_value):
             return []
-        text = f"{name}: {before} → {value}"
+        change = f"{name}: {before} → {new_value}"
         source = source_of(event)
-        return [draft("state", text, session=event.session, time=event.time, source=source)]
-
-    def _todo_entries(self, call: ToolCall) -> list[MemoryEntry]:
-        return self._changed_todos(call) + self._changed_task(call)
+        return [draft("state", change, session=event.session, time=event.time, source=source)]
 
     def _changed_todos(self, call: ToolCall) -> list[MemoryEntry]:
+        """Return the entries of the items that have another status in the list of *call*.
+
+        A task that *call* names by its number also has one if it wasn't seen before.
+        """
         entries = []
-        for label, status in _listed_todos(call):
+        for todo in items(call.input, "todos"):
+            label = text(todo, "content")
+            status = text(todo, "status")
             if not label or not status:
                 continue
             before = self._replace(call, f"todo {label}", status)
             if before and before != status:
                 entries.append(_todo_entry(call, label, before, status))
+        for label, status in self._named_task(call):
+            before = self._replace(call, f"todo {label}", status)
+            if before != status:
+                entries.append(_todo_entry(call, label, before, status))
         return entries
 
-    def _changed_task(self, call: ToolCall) -> list[MemoryEntry]:
-        """Return the entry of a task that *call* names by its number, if its status changes."""
+    def _named_task(self, call: ToolCall) -> Iterator[tuple[str, str]]:
+        """Yield the name and the status of the task that *call* names by its number, if any."""
         task = call.input.get("taskId")
-        task_status = call.input.get("status")
-        if not isinstance(task, str | int) or not isinstance(task_status, str) or not task_status:
-            return []
-        label = self._task_names.get((call.session, str(task)[:100]), f"task {task}")
-        before = self._replace(call, f"todo {label}", task_status)
-        if before == task_status:
-            return []
-        return [_todo_entry(call, label, before, task_status)]
+        status = text(call.input, "status")
+        if isinstance(task, str | int) and status:
+            number = str(task)[:_LONGEST_NUMBER]
+            yield self._task_names.get((call.session, number), f"task {task}"), status
 
-    def _replace(self, event: Event, name: str, value: str) -> str | None:
-        """Set the state *name* to *value*; return the value that it had."""
-        key = (event.session, event.agent, name[:500])
-        before = self._last.get(key)
-        remember(self._last, key, value, _MOST)
+    def _replace(self, event: Event, name: str, new_value: str) -> str:
+        """Set the state *name* to *new_value*; return the value it had, empty if it had none."""
+        key = (event.session, event.agent, name[:_LONGEST_NAME])
+        before = self._last.get(key, "")
+        remember(self._last, key, new_value, _MOST)
         return before
 
 
-def _todo_entry(call: ToolCall, label: str, before: str | None, status: str) -> MemoryEntry:
-    refs = {"noun": "todo", "outcome": f"{before} → {status}" if before else status}
+def _todo_entry(call: ToolCall, label: str, before: str, status: str) -> MemoryEntry:
+    outcome = status
+    if before:
+        outcome = f"{before} → {status}"
     source = source_of(call)
     if source:
         source = f"{source} {status}"
+    refs = {"noun": "todo", "outcome": outcome}
     return draft("state", label, source=source, refs=refs, **where_of(call))
 
 
-def _task_number(call: ToolCall, result: ToolResult) -> str | None:
-    """Return the number of the task that *call* made; None if no one says it."""
-    if isinstance(result.detail, Mapping):
-        task = result.detail.get("task")
-        if isinstance(task, Mapping) and task.get("id") is not None:
-            return str(task["id"])[:100]
-    created = _CREATED.match(result.text) if call.kind == "todo" else None
-    if created is None:
-        return None
+def _task_number(call: ToolCall, result: ToolResult) -> str:
+    """Return the number of the task that *call* made; empty if no one says it."""
+    number = value(result.detail, "task", "id")
+    if number is not None:
+        return str(number)[:_LONGEST_NUMBER]
+    created = _CREATED.match(result.text)
+    if created is None or call.kind != "todo":
+        return ""
     return created[1]
-
-
-def _listed_todos(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """Yield the label and the status of each item in the list of *call*."""
-    for key in _LISTS:
-        items = call.input.get(key)
-        if isinstance(items, list):
-            for item in items:
-                if isinstance(item, Mapping):
-                    yield first_text(item, _LABELS), _todo_status(item)
-            return
-
-
-def _todo_status(item: Mapping[str, object]) -> str:
-    status = item.get("status")
-    if not status and isinstance(item.get("completed"), bool):
-        return "completed" if item["completed"] else "pending"
-    return status if isinstance(status, str) else ""

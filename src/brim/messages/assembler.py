@@ -16,7 +16,7 @@ from brim.messages.pruners import Pruner
 from brim.messages.receipt import Pruned
 from brim.models.light import input_within, lookup
 from brim.models.names import clean
-from brim.models.overrides import window_of
+from brim.models.reported import window_of
 from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from brim.messages.arguments import TOKENS, whole_number
-from brim.messages.content import with_fields
+from brim.messages.content import body_field, with_fields
 from brim.messages.draft import Draft, Pin
 from brim.messages.drafting import draft
 from brim.messages.entries import Entry, Provider
@@ -141,7 +141,7 @@ def map_results(entry: Entry, change: Change) -> Any:
     The message itself is returned if *change* returns every content as it is.
     """
     message = entry.message
-    field = _body_field(message)
+    field = body_field(message, BODY_FIELDS)
     body: Any = get(message, field)
     call = string(first(message, "tool_call_id", "call_id"))
     if body is not None and (call or entry.role == "tool"):
@@ -155,14 +155,6 @@ def map_results(entry: Entry, change: Change) -> Any:
         return message
 
     return with_fields(message, **{field: blocks})
-
-
-def _body_field(message: object) -> str:
-    for name in BODY_FIELDS:
-        if get(message, name) is not None:
-            return name
-
-    return "content"
 
 
 def _map_block(block: Any, change: Change) -> Any:

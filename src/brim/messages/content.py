@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from brim.messages.entries import EntryCall, Provider
@@ -199,6 +199,15 @@ def _has_fields(value: object) -> bool:
 
 
 # Changed copies
+
+
+def body_field(message: object, names: Sequence[str]) -> str:
+    """Return which of the fields *names* of *message* holds its blocks; else ``content``."""
+    for name in names:
+        if get(message, name) is not None:
+            return name
+
+    return "content"
 
 
 def with_fields(value: Any, **fields: Any) -> Any:

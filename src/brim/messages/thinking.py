@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.messages.content import filled, listed, with_fields, without_field
+from brim.messages.content import body_field, filled, listed, with_fields, without_field
 from brim.tokens.messages.fields import get, is_mapping, string
 
 BODY_FIELDS = ("content", "parts", "_content")
@@ -53,7 +53,7 @@ def without_thinking(message: Any) -> Any:
         return None
 
     message = _without_thinking_fields(message)
-    body = _body_field(message)
+    body = body_field(message, BODY_FIELDS)
     blocks = _blocks(message)
     other_blocks = [block for block in blocks if not is_thinking(block)]
     if len(other_blocks) < len(blocks):
@@ -65,16 +65,8 @@ def without_thinking(message: Any) -> Any:
     return None
 
 
-def _body_field(message: object) -> str:
-    for name in BODY_FIELDS:
-        if get(message, name) is not None:
-            return name
-
-    return "content"
-
-
 def _blocks(message: object) -> list[Any]:
-    return listed(get(message, _body_field(message)))
+    return listed(get(message, body_field(message, BODY_FIELDS)))
 
 
 def _has_thinking_field(holder: object) -> bool:

@@ -21,6 +21,7 @@ from brim.models.charges import (
     record_of,
     today,
 )
+from brim.models.configured import PRICE_FIELDS
 from brim.models.light import (
     UNKNOWN_WINDOW,
     FoundModel,
@@ -30,7 +31,6 @@ from brim.models.light import (
     is_for_other_media,
 )
 from brim.models.names import clean
-from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Reported, Tokens, read_response
 from brim.record import PlainData
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from brim.files import data_file
 from brim.models import overrides
+from brim.models.configured import PRICE_FIELDS
 from brim.models.light import FoundModel, find, name_in_table
-from brim.models.overrides import PRICE_FIELDS
 from brim.models.terms import tool_fee
 from brim.models.usage import Tokens
 

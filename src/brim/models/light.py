@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
-from brim.models import names, overrides
+from brim.models import names, overrides, reported
 from brim.models.thinking import binds_thinking
 from brim.record import PlainData
 
@@ -142,11 +142,11 @@ def find(name: str) -> FoundModel:
     if overrides.get(whole_key) is None:
         key, suffix_window = names.split_window(whole_key)
     found_model = _resolve(key, name)
-    window = overrides.window_of(whole_key) or suffix_window
+    window = reported.window_of(whole_key) or suffix_window
     if not suffix_window:
         if _has_configured_window(found_model):
             return found_model
-        window = window or overrides.window_of(found_model.light.name.lower())
+        window = window or reported.window_of(found_model.light.name.lower())
     if not window:
         return found_model
     light = found_model.light
@@ -198,7 +198,7 @@ def _from_table(row: _TableLine, key: str) -> Light:
 def _overridden(key: str, override: overrides.Override) -> FoundModel:
     light = _below_override(key, override)
     window = override.get("context_window", light.context_window)
-    assert isinstance(window, int)  # noqa: S101 - overrides.use has checked it; this tells the type checker
+    assert isinstance(window, int)  # noqa: S101 - configured.use has checked it; this tells the type checker
     max_input = override.get("max_input")
     if isinstance(max_input, int):
         max_input = min(max_input, window)

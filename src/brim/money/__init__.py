@@ -3,7 +3,7 @@
 Agents' limits are settings, compared with the index of requests:
 
 - ``spending`` is the one question that hooks, runs and commands ask: ``Spending``. ``book`` shows
-  and changes limits for a person.
+  limits to a person, ``changing`` changes them.
 - ``limits`` is one limit as a person writes it, ``periods`` when it counts from, ``settings`` where
   limits are kept: in the user's ``config.yaml``, which ``writing`` changes.
 - ``standing`` compares limits with the index; ``ahead`` is what the next request will cost,

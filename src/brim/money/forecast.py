@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from brim.figures import counted
 from brim.money.standing import LimitStanding
 from brim.sessions.requests import IndexedRequest
 
@@ -35,7 +36,8 @@ class Forecast:
 
     def __str__(self) -> str:
         between = f"({self.at_least} to {self.at_best})"
-        return f"roughly {self.requests} more requests like the last {LOOKED_AT} {between}"
+        requests = counted(self.requests, "more request")
+        return f"roughly {requests} like the last {LOOKED_AT} {between}"
 
     @property
     def earliest_words(self) -> str:

@@ -16,8 +16,8 @@ from brim.money.ahead import LOOKED_AT, next_cost
 from brim.money.limits import WARN_SHARE, Spender
 from brim.money.settings import LimitSettings
 from brim.money.standing import LimitStanding, PlanReadings, nearest, standings
-from brim.sessions.index import AgentFile, SessionIndex
-from brim.sessions.reading import ReadingBounds
+from brim.sessions.files import AgentFile, ReadingBounds
+from brim.sessions.index import SessionIndex
 
 HOOK_BYTES = 8_000_000
 HOOK_SECONDS = 0.25

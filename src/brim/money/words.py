@@ -6,9 +6,7 @@ said only where the person reads it.
 
 from __future__ import annotations
 
-import time
-
-from brim.figures import DOLLAR
+from brim.figures import DOLLAR, clock
 from brim.money.amounts import PERCENT, USD, in_unit, out_of
 from brim.money.limits import SpendingLimit, amount_text
 from brim.money.periods import DAY, TOTAL, when
@@ -17,8 +15,6 @@ from brim.sessions.requests import EVERYTHING
 
 SMALLEST = 10_000
 """The lowest limit that is offered: a cent, or so many tokens."""
-DAY_SECONDS = 86_400.0
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 STOPPED_BY = "Stopped by your user's limit"
 """How a refusal begins."""
 WRAP_UP = (
@@ -144,19 +140,3 @@ def reset_words(standing: LimitStanding) -> str:
     if standing.resets_at is None:
         return ""
     return clock(standing.resets_at, standing.now)
-
-
-def clock(moment: float, now: float) -> str:
-    """Return *moment* as a person says it: ``at 15:20``, ``on Mon at 00:00``, ``on 2026-12-01``."""
-    try:
-        at = time.localtime(moment)
-        today = time.localtime(now)
-    except (OSError, OverflowError, ValueError):
-        return "later"
-    if moment - now > 6 * DAY_SECONDS:
-        return f"on {at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02}"
-    is_midnight = (at.tm_hour, at.tm_min) == (0, 0)
-    if is_midnight and moment - now <= DAY_SECONDS:
-        return "at midnight"
-    day = "" if at[:3] == today[:3] else f"on {WEEKDAYS[at.tm_wday]} "
-    return f"{day}at {at.tm_hour:02}:{at.tm_min:02}"

@@ -23,6 +23,9 @@ from brim.rules.paragraphs import inserted, replaced, split_text, without
 from brim.rules.reading import RulesText, read_rules
 from brim.rules.rule import WrittenRule
 
+EMPTY = "is empty"
+MOST_NAMED = 3
+"""Rules that are named if many were lost."""
 NEW = "new"
 CHANGED = "changed"
 REMOVED = "removed"
@@ -49,6 +52,8 @@ class RulesDecision(PlainData):
     proposals: tuple[RuleProposal, ...] = ()
     news: tuple[str, ...] = ()
     """Mistakes and losses, each with what to do."""
+    losses: str = ""
+    """Which rules someone took out of the user's own file by hand: to be said once."""
     vanished: tuple[str, ...] = ()
     """Paragraphs that someone took out of the user's own file by hand."""
     good_text: str = ""
@@ -96,6 +101,10 @@ class AcceptedRules:
                 digest, _, name = line.rstrip("\n").partition(" ")
                 contents.add((digest, name))
         return Acceptance(wording, frozenset(contents))
+
+    def last_good_text(self) -> str:
+        """Return the last good copy of the user's own file; empty if there is none."""
+        return read_content(self.path).text
 
     def accept(self, content: str, names: Iterable[str] | None = None) -> None:
         """Accept the rules of *content*, which the user was shown: those in *names*, or all.
@@ -200,44 +209,72 @@ def _still_holds(old: WrittenRule, text: RulesText, acceptance: Acceptance) -> s
     return ""
 
 
-def decide_own(content: FileContent, path: str, last_good: Acceptance) -> RulesDecision:
-    """Return which rules of the user's own file apply.
+def decide_own(content: FileContent, path: str, good_text: str) -> RulesDecision:
+    """Return which rules of the user's own file apply; *good_text* is its last good copy.
 
     All of them; and where there is a mistake, the rule as it was. If the file is gone, empty or
     can't be read, its last good rules.
     """
-    good = last_good.wording
     problem = content.problem
-    if not problem and not content.text.strip() and good.rules:
-        problem = "is empty"
+    if not problem and not content.text.strip() and good_text:
+        problem = EMPTY
     if problem:
-        if not good.rules:
-            is_new = content.is_missing
-            return RulesDecision((), news=() if is_new else (_unusable(path, content, 0),))
-        return RulesDecision(
-            good.rules,
-            news=(_unusable(path, FileContent(problem=problem), len(good.rules)),),
-            good_text=_text_of(good),
-        )
+        return _without_file(problem, path, good_text, is_missing=content.is_missing)
     text = read_rules(content.text)
-    rules = list(text.rules)
-    names = {rule.name for rule in text.rules}
-    lost = [rule for rule in good.rules if rule.name not in names]
-    news = [f"{path}, {mistake}" for mistake in text.mistakes]
+    lost = _lost_rules(text, good_text)
+    news = tuple([f"{path}, {mistake}" for mistake in text.mistakes])
     if text.mistakes:
-        rules += lost
-        return RulesDecision(tuple(rules), news=tuple(news), good_text=_merged(text, good, lost))
-    vanished: list[str] = []
-    digests = {rule.digest for rule in text.rules}
-    for rule in lost:
-        paragraph = good.split.named(rule.name)
-        if paragraph is not None and rule.digest not in digests:
-            vanished.append(paragraph.body)
-            news.append(
-                f"{path} doesn't have the rule {rule.name} any more. It's kept: "
-                f"brim rules restore {rule.name}"
-            )
-    return RulesDecision(tuple(rules), (), tuple(news), tuple(vanished), content.text)
+        rules = (*text.rules, *lost.rules)
+        return RulesDecision(rules, news=news, good_text=_merged(text, lost))
+    vanished: list[WrittenRule] = []
+    if lost.rules:
+        digests = {rule.digest for rule in text.rules}
+        vanished = [rule for rule in lost.rules if rule.digest not in digests]
+    return RulesDecision(
+        text.rules,
+        news=news,
+        losses=_loss_words(path, vanished),
+        vanished=tuple([_body(lost, rule.name) for rule in vanished]),
+        good_text=content.text,
+    )
+
+
+def _without_file(problem: str, path: str, good_text: str, *, is_missing: bool) -> RulesDecision:
+    """Return the last good rules, which apply while the file has a *problem*."""
+    good = read_rules(good_text)
+    if good.rules:
+        news = _unusable(path, FileContent(problem=problem), len(good.rules))
+        return RulesDecision(good.rules, news=(news,), good_text=good_text)
+    if is_missing or problem == EMPTY:
+        return RulesDecision(())
+    return RulesDecision((), news=(_unusable(path, FileContent(problem=problem), 0),))
+
+
+def _lost_rules(text: RulesText, good_text: str) -> RulesText:
+    """Return the rules of the last good copy that *text* has under no name."""
+    names = {rule.name for rule in text.rules}
+    lost = ""
+    for paragraph in split_text(good_text).paragraphs:
+        if paragraph.name not in names:
+            lost += paragraph.text
+    return read_rules(lost)
+
+
+def _loss_words(path: str, vanished: list[WrittenRule]) -> str:
+    """Say which rules someone took out of the file by hand; empty if nobody did."""
+    if not vanished:
+        return ""
+    if len(vanished) == 1:
+        name = vanished[0].name
+        return f"{path} doesn't have the rule {name} any more. It's kept: brim rules restore {name}"
+    names = ", ".join([rule.name for rule in vanished[:MOST_NAMED]])
+    more = len(vanished) - MOST_NAMED
+    if more > 0:
+        names += f" and {more:,} more"
+    return (
+        f"{path} doesn't have {len(vanished):,} rules any more: {names}. "
+        "They're kept: brim rules restore"
+    )
 
 
 def _unusable(path: str, content: FileContent, count: int) -> str:
@@ -251,21 +288,12 @@ def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> Rul
     return RuleProposal(kind, name, _body(accepted, name), _body(text, name))
 
 
-def _text_of(text: RulesText) -> str:
-    """Return the text that *text* was read from."""
-    whole = text.split.preamble
-    for paragraph in text.split.paragraphs:
-        whole += paragraph.text
-    return whole
-
-
-def _merged(text: RulesText, good: RulesText, lost: list[WrittenRule]) -> str:
-    """Return the rules of *text* that can be read, and those *lost* from the last *good* copy."""
+def _merged(text: RulesText, lost: RulesText) -> str:
+    """Return the rules of *text* that can be read, and those that it *lost*."""
     merged = ""
-    for rule in text.rules:
-        merged += f"{_body(text, rule.name)}\n\n"
-    for rule in lost:
-        merged += f"{_body(good, rule.name)}\n\n"
+    for part in (text, lost):
+        for rule in part.rules:
+            merged += f"{_body(part, rule.name)}\n\n"
     return merged
 
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
+from brim.rules.losses import losses
 from brim.rules.schema import VERSION
 from brim.rules.source import USER, RuleSource
 
@@ -310,9 +311,11 @@ def path_now(path: str) -> str:
 
 
 def news_of(database: sqlite3.Connection, sources: list[RuleSource]) -> list[str]:
-    """Return the mistakes in *sources*, and how many rules wait for the person's consent."""
+    """Return the mistakes in *sources*, what the user's file lost, and how many rules wait for the person's consent."""
     news: list[str] = []
     for source in sources:
+        if source.kind == USER:
+            news += losses(source.home)
         row = database.execute(
             "SELECT news, waiting FROM sources WHERE path = ?", (source.path,)
         ).fetchone()

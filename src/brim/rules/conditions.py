@@ -130,14 +130,24 @@ def _values(key: str, value: object) -> tuple[str, ...]:
     values = (value,) if isinstance(value, str) else value
     if not isinstance(values, (list, tuple, set, frozenset)):
         raise InputError(f"the condition {key!r} must be a text or a list of texts, not {value!r}")
-    for each in values:
-        if not isinstance(each, str) or not each.strip():
-            raise InputError(f"the condition {key!r} has a value that isn't text: {each!r}")
-    kept = [each.strip() for each in values]
-    if ALIASES.get(key, key) in PATTERNS:
-        kept = [pattern for each in kept for pattern in alternatives(each)]
-    if ALIASES.get(key, key) == "file":
-        # A folder is what is in it: a file's path never ends with a slash, so "src/" would match
-        # nothing.
-        kept = [each + "**" if each.endswith("/") else each for each in kept]
-    return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))
+    for text in values:
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"the condition {key!r} has a value that isn't text: {text!r}")
+    if isinstance(values, (set, frozenset)):
+        values = sorted(values)
+    name = ALIASES.get(key, key)
+    plain_values: list[str] = []
+    for text in values:
+        plain_values += _alternatives(name, text.strip())
+    return tuple(dict.fromkeys(plain_values))
+
+
+def _alternatives(key: str, value: str) -> list[str]:
+    """Return the values that one with braces stands for. A folder is what is in it: a file's path
+    never ends with a slash, so *src/* would match nothing."""
+    if key not in PATTERNS:
+        return [value]
+    patterns = alternatives(value)
+    if key != "file":
+        return patterns
+    return [f"{pattern}**" if pattern.endswith("/") else pattern for pattern in patterns]

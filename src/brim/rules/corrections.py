@@ -82,23 +82,6 @@ def _rejects(clauses: list[str]) -> bool:
     )
 
 
-def rule_in(prompt: str) -> str:
-    """Return what a correction asks for, without the *no* and *I said* before it: the first wording
-    of a rule.
-
-    >>> rule_in("no, use pnpm here"), rule_in("I said tabs, not spaces")
-    ('Use pnpm here', 'Tabs, not spaces')
-    """
-    text = " ".join(prompt.split())
-    while True:
-        head = text.lower().replace("’", "'")
-        opening = next((phrase for phrase in _openings() if head.startswith(phrase)), "")
-        remainder = text[len(opening) :].lstrip(" ,.:;!-–—")
-        if not opening or not remainder:
-            return text[:1].upper() + text[1:]
-        text = remainder
-
-
 def _stops(clause: str) -> bool:
     """Whether *clause* is *stop doing something*; *stop the server* isn't."""
     words = clause.removeprefix("please ").removeprefix("just ").split()
@@ -124,14 +107,3 @@ def _phrases(kind: str) -> tuple[str, ...]:
     if kind in ("norm", "general", "reproach anywhere", "for now"):
         return tuple(f" {joined} ".replace(", ", " , ").split(","))
     return tuple(f"{joined} ".replace(", ", " ,").replace("' ", "'").split(","))
-
-
-@cache
-def _openings() -> list[str]:
-    """Return what may stand before the rule in a correction, the longest first."""
-    signs = (",", ".", "!", ":", ";", " -", " –")
-    kinds = ("no", "said", "reproach")
-    openings = [
-        f"{phrase.strip()}{sign}" for kind in kinds for phrase in _phrases(kind) for sign in signs
-    ]
-    return sorted((*openings, *_phrases("said")), key=len, reverse=True)

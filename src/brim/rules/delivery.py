@@ -2,8 +2,9 @@
 
 At the start of a session everything is told if it fits; otherwise the rules without a *when*,
 musts first, then older. With a prompt or a tool call come the rules whose *when* it meets, then
-rules that share a word with it. No score decides whether a rule's *when* is met; scores only order
-the others.
+rules that share a word with it. If these leave room, rules under the same headings follow, and with
+a prompt all that is left, if it fits. No score decides whether a rule's *when* is met; scores only
+order the others.
 """
 
 from __future__ import annotations
@@ -48,11 +49,16 @@ NAME_FROM = 0.1
 MOST_AT_ONCE = 60
 """Rules that a prompt or call may bring. The budget of 500 tokens holds fewer."""
 
+FEWEST_TOKENS = 4
+"""What the shortest line takes."""
+
 TOLD_AT_START = "told at start"
 ALREADY_TOLD = "already told"
 ABOUT_THE_CALL = "now: speaks against this call"
 DID_NOT_FIT = "didn't fit"
 NO_WORD = "waits: nothing here is about it"
+SAME_HEADING = "now: stands under the same heading"
+EVERYTHING_LEFT = "now: all that is left fits"
 RELATED = "now: related to a rule that is told"
 OVERRIDDEN = "weakened by a rule that is told"
 
@@ -116,6 +122,8 @@ def deliver(
         budget = replace(budget, tokens=session.budget(budget.tokens))
     choices = _with_neighbours(rules, choices, session)
     choices = _fit(choices, budget, beyond)
+    if moment in (PROMPT, CALL) and not _uncounted(choices, beyond):
+        choices = _with_spare_room(rules, moment, choices, session, budget)
     text, tokens = _worded(choices, beyond, budget)
     told_ids = {choice.id for choice in _included(choices)}
     if not is_start:
@@ -297,6 +305,79 @@ def _may_count(edge: StoredEdge, own_names: set[str]) -> bool:
     return edge.target not in own_names and edge.source not in own_names
 
 
+# What has room beside them -----------------------------------------------------------------------
+
+
+class SpareRoom:
+    """What a budget holds beside the choices that fit into it."""
+
+    def __init__(self, choices: list[Choice], session: Session, budget: Budget) -> None:
+        self.choices = list(choices)
+        self._session = session
+        self._budget = budget
+        self._ids = {choice.id for choice in choices}
+        self._size = LineSize()
+        for choice in _included(choices):
+            self._size = self._size.plus(LineSize.of(choice.rule, choice.tier, budget))
+
+    def add(self, rules: Iterable[StoredRule], reason: str) -> None:
+        """Add those of *rules* that weren't told yet, if all of them fit."""
+        new_rules = [rule for rule in rules if self._is_new(rule)]
+        size = self._size
+        for rule in new_rules:
+            size = size.plus(LineSize.of(rule, Tier.FULL, self._budget))
+        if new_rules and self._budget.holds(size, 0):
+            self.choices += _chosen(new_rules, BY_WORDS, BY_WORDS, reason)
+            self._ids.update([rule.id for rule in new_rules])
+            self._size = size
+
+    def _is_new(self, rule: StoredRule) -> bool:
+        return rule.id not in self._ids and not _is_told(rule.id, self._session)
+
+
+def _with_spare_room(
+    rules: StoredRules, moment: str, choices: list[Choice], session: Session, budget: Budget
+) -> list[Choice]:
+    """Return *choices*, which fit, and what has room beside them: rules under the same headings,
+    and with a prompt all rules without a when that weren't told yet, if they fit together."""
+    budget = replace(budget, tokens=_spare_tokens(session, budget.tokens))
+    numbers = [choice.rule.number for choice in _included(choices)]
+    weakened_names = _names_weakened_by(rules, choices, numbers)
+    room = SpareRoom(choices, session, budget)
+    for rule in rules.under_headings_of(numbers):
+        if rule.name not in weakened_names:
+            room.add([rule], SAME_HEADING)
+    untold_count = rules.count - len(session.shown)
+    may_fit = budget.tokens is None or untold_count * FEWEST_TOKENS <= budget.tokens
+    if moment == PROMPT and may_fit:
+        left = [rule for rule in rules.standing() if rule.name not in weakened_names]
+        room.add(left, EVERYTHING_LEFT)
+    return room.choices
+
+
+def _names_weakened_by(rules: StoredRules, choices: list[Choice], numbers: list[int]) -> set[str]:
+    """Return the names of the rules that edges of the rules *numbers* weaken."""
+    names = {choice.rule.name for choice in _included(choices)}
+    weakened_names: set[str] = set()
+    for edge in rules.edges(numbers):
+        if edge.takes and edge.source in names:
+            weakened_names.add(edge.target)
+        if edge.kind == "conflicts" and edge.target in names:
+            weakened_names.add(edge.source)
+    return weakened_names
+
+
+def _spare_tokens(session: Session, tokens: int | None) -> int | None:
+    """Return what may be told beside the rules that a moment is about: half of the session's total
+    is kept for such rules."""
+    if session.remaining is None or session.max_tokens is None:
+        return tokens
+    spare = max(0, session.remaining - session.max_tokens // 2)
+    if tokens is None:
+        return spare
+    return min(tokens, spare)
+
+
 def _tier(activation: float, rule: StoredRule) -> Tier:
     if activation >= BY_WORDS:
         return Tier.FULL
@@ -328,7 +409,7 @@ def _fit(choices: list[Choice], budget: Budget, beyond: int) -> list[Choice]:
 def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, int]:
     """Return the text of *choices*, musts first, and its tokens. Its last line counts those that
     didn't fit, and rules *beyond* them."""
-    uncounted = beyond + sum([choice.reason == DID_NOT_FIT for choice in choices])
+    uncounted = _uncounted(choices, beyond)
     included = sorted(_included(choices), key=lambda choice: not choice.rule.must)
     if not included:
         return "", 0
@@ -338,6 +419,11 @@ def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, in
         text += choice.rule.text(choice.tier)
         size = size.plus(LineSize.of(choice.rule, choice.tier, budget))
     return text + left_out(uncounted), budget.total_tokens(size, uncounted)
+
+
+def _uncounted(choices: list[Choice], beyond: int) -> int:
+    """Return how many rules didn't fit, with those *beyond* the choices."""
+    return beyond + sum([choice.reason == DID_NOT_FIT for choice in choices])
 
 
 def _included(choices: Iterable[Choice]) -> list[Choice]:

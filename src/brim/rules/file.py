@@ -117,9 +117,9 @@ class FileDraft:
     def add(self, name: str, fields: Mapping[str, object]) -> str:
         """Add a rule with these *fields*; return its name, with a number if the name is taken."""
         check_paragraph(paragraph_of(name, fields))
-        free_name = _free_name(name, set(split_text(self.text).names))
-        self.text = inserted(self.text, free_name, paragraph_of(free_name, fields))
-        return free_name
+        unused_name = free_name(name, set(split_text(self.text).names))
+        self.text = inserted(self.text, unused_name, paragraph_of(unused_name, fields))
+        return unused_name
 
 
 class RulesFile:
@@ -200,11 +200,11 @@ class RulesFile:
         with self.changing() as draft:
             names = set(split_text(draft.text).names)
             name = _name_in(paragraph)
-            free_name = _free_name(name, names)
-            if free_name != name:
-                paragraph = _renamed(paragraph, free_name)
-            draft.text = inserted(draft.text, free_name, paragraph.strip("\r\n") + "\n")
-        return free_name
+            unused_name = free_name(name, names)
+            if unused_name != name:
+                paragraph = _renamed(paragraph, unused_name)
+            draft.text = inserted(draft.text, unused_name, paragraph.strip("\r\n") + "\n")
+        return unused_name
 
     def append(self, paragraphs: Iterable[str]) -> None:
         """Add rules whose names are free, all at once, at the end."""
@@ -245,14 +245,14 @@ def _like(path: str) -> Callable[[str], None]:
     return prepare
 
 
-def _free_name(name: str, names: set[str]) -> str:
+def free_name(name: str, names: set[str]) -> str:
     """Return *name*, with a number if it's among *names*."""
-    free_name = name
+    unused_name = name
     number = 2
-    while free_name in names:
-        free_name = f"{name}-{number}"
+    while unused_name in names:
+        unused_name = f"{name}-{number}"
         number += 1
-    return free_name
+    return unused_name
 
 
 def check_paragraph(paragraph: str) -> WrittenRule:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.errors import InputError
-from brim.rules.imports import ImportedRule, name_among
+from brim.rules.file import free_name
+from brim.rules.imports import ImportedRule
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import check_text, name_for
 from brim.rules.source import PROJECT, USER
@@ -90,7 +91,7 @@ def read_floop(folder: str, project: str | None) -> FloopFolder:
     for line, node in _records(folder, FILES[0], result):
         try:
             place = _place(node, usual_place, project_names)
-            names[str(node.get("id"))] = name_among(set(names.values()), _name(node))
+            names[str(node.get("id"))] = free_name(_name(node), set(names.values()))
         except InputError as error:
             result.problems.append(f"{FILES[0]}:{line}: {error}")
         else:

@@ -13,7 +13,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.masking import masked
 from brim.record import PlainData
-from brim.rules.file import RulesFile
+from brim.rules.file import RulesFile, free_name
 from brim.rules.native import KINDS, NativeFile, root_files
 from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text
@@ -87,7 +87,7 @@ def read_markdown_files(
             if same_words(rule.text) in texts:
                 continue
             texts.add(same_words(rule.text))
-            name = name_among(names, name_for(rule.text))
+            name = free_name(name_for(rule.text), names)
             names.add(name)
             fields = {
                 "text": rule.text,
@@ -142,7 +142,7 @@ def plan_import(
         is_known = same_words(fields["text"]) in texts[rule.place]
         name = rule.name
         if not is_known:
-            name = name_among(names[rule.place], name)
+            name = free_name(name, names[rule.place])
             names[rule.place].add(name)
         new = ImportedRule(name, fields, rule.place, rule.origin, is_known)
         mistakes = read_rules(new.paragraph).mistakes
@@ -168,13 +168,3 @@ def _refuse_taken_names(file: RulesFile, rules: list[ImportedRule]) -> None:
     names_there = set(split_text(file.content().text).names)
     if not names_there.isdisjoint([rule.name for rule in rules]):
         raise InputError("the rules changed in the meantime; nothing was imported: try again")
-
-
-def name_among(names: set[str], name: str) -> str:
-    """Return *name*, with a number if it's among *names*."""
-    free_name = name
-    number = 2
-    while free_name in names:
-        free_name = f"{name}-{number}"
-        number += 1
-    return free_name

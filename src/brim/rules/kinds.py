@@ -72,11 +72,9 @@ def _kind_by_words(text: str, clauses: list[str], *, anywhere: bool) -> Behavior
             if phrase not in text:
                 continue
             pattern = _phrase_pattern(phrase)
-            if place == "start":
-                is_there = any(map(pattern.match, clauses))
-            else:
-                is_there = anywhere and pattern.search(text) is not None
-            if is_there:
+            if place == "start" and any(map(pattern.match, clauses)):
+                return BehaviorKind(kind)
+            if place != "start" and anywhere and pattern.search(text):
                 return BehaviorKind(kind)
     return None
 
@@ -98,8 +96,14 @@ def _clauses(text: str) -> Iterator[str]:
     for sign in _CLAUSE_ENDS:
         text = text.replace(sign, "\n")
     for line in text.split("\n"):
-        words = line.strip(" \t-*+#>•\"'`(_").split(" ")
-        while words and words[0].strip(",:*_") in _OPENERS:
-            words = words[1:]
-        if words and words[0] and not words[0].strip(".)").isdecimal():
+        words = _without_openers(line.strip(" \t-*+#>•\"'`(_").split(" "))
+        first = words[0] if words else ""
+        if first and not first.strip(".)").isdecimal():
             yield " ".join(words)
+
+
+def _without_openers(words: list[str]) -> list[str]:
+    for number, word in enumerate(words):
+        if word.strip(",:*_") not in _OPENERS:
+            return words[number:]
+    return []

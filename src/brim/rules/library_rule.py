@@ -223,11 +223,6 @@ class Rule(PlainData):
         """Whether it takes part in anything: active or pending."""
         return self.status in LIVE
 
-    @property
-    def taught_at(self) -> float:
-        """When it was last taught."""
-        return max(self.provenance.at or 0.0, self.created_at or 0.0)
-
     def __str__(self) -> str:
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
 

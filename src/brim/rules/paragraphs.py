@@ -17,6 +17,8 @@ _HEAD = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 _NAME = re.compile(
     r'^[ \t]*\[[ \t]*("[^"\n]*"|\'[^\'\n]*\'|[^\[\]"\'\n]+?)[ \t]*\][ \t]*(?:#.*)?\r?$'
 )
+_LIST_BEGINS = re.compile(r"=[ \t]*\[[^\]#\n]*(?:#.*)?$", re.MULTILINE)
+"""The first line of a list that goes on."""
 _LONGEST_TEXT = 200
 """Lines in brackets that one text of several lines may have."""
 
@@ -138,9 +140,13 @@ def _is_open(text: str) -> bool:
     for marks in ('"""', "'''"):
         if text.count(marks) % 2:
             return True
-    lines = [line.split("#")[0].rstrip() for line in text.split("\n")]
-    opened = [number for number, line in enumerate(lines) if re.search(r"=\s*\[[^\]]*$", line)]
-    return bool(opened) and not any("]" in line for line in lines[opened[-1] + 1 :])
+    list_end = 0
+    for match in _LIST_BEGINS.finditer(text):
+        list_end = match.end()
+    if not list_end:
+        return False
+    lines_after = text[list_end:].split("\n")
+    return not any("]" in line.split("#")[0] for line in lines_after)
 
 
 def is_toml(text: str) -> bool:

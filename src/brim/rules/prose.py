@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator
 from brim.rules.prose_words import (
     COMMAND,
     FOLDER_NAME,
-    LANGUAGE_LIST,
-    PATH_LIST,
     commands_in,
     folders_in,
-    languages_in,
+    leading_paths,
     paths_in,
+    split_languages,
 )
-from brim.rules.when import ALWAYS, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
+from brim.rules.when import ALWAYS, BRANCH, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
 
 _CODE = (
     r"(?:source |test |unit test )?(?:files?|code|modules?|scripts?|components?|sources?|packages?"
@@ -41,40 +40,33 @@ _EMPHASIS = r"\*\*|__"
 _SCOPE = (
     r"^(?i:in|for|within|inside|under)\s+(?P<scope>(?:\([^)]*\)|[^,:.(]|\.(?=\w|/|\*))*?)(?:,|:)\s"
 )
-_LANGUAGE_SCOPE = rf"(?:(?i:all|any|new|existing|the)\s+)*{LANGUAGE_LIST}(?: {_CODE})?"
-_LANGUAGE_LABEL = rf"^(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?:\s"
+_SCOPE_START = r"^(?:(?i:all|any|new|existing|the)\s+)*"
 _WHEN_EDITING = (
     r"(?i)\b(?:when(?:ever)?|if|after|before|once|any time|every time|each time|while)\s+"
     r"(?:(?:you|you've|you have|we|are|have|ever)\s+)*"
-    rf"{_EDITING}\s+(?P<object>.*)"
+    rf"{_EDITING}\s+"
 )
-_OBJECT = (
+_OBJECT_START = (
     r"(?i)^(?:(?:the|an?|any|all|new|existing|files?|code|anything|something|in|under|inside|within"
-    rf"|of|to|or)\s+)*(?P<paths>{PATH_LIST})"
+    r"|of|to|or)\s+)*"
 )
-_OBJECT_LANGUAGE = (
-    rf"^(?:(?i:the|an?|any|all|new|existing)\s+)*(?P<languages>{LANGUAGE_LIST}) {_CODE}"
-)
+_LANGUAGE_START = r"^(?:(?i:the|an?|any|all|new|existing)\s+)*"
 _CHANGES_TO = (
     r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
-    rf"(?:the |any |files? (?:in|under) )*(?P<paths>{PATH_LIST})"
+    r"(?:the |any |files? (?:in|under) )*"
 )
 _AFTER_CHANGES = (
-    r"(?i:\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?)"
+    r"(?i)\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?"
 )
-_EVERY_CHANGE = rf"{_AFTER_CHANGES}(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
 _MUST = r"(?i)\s(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b"
 _FILES_UNDER = (
     r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
     r"(?:under|in|inside|within|below|matching)\s+(?:the )?"
-    rf"(?P<paths>(?:{PATH_LIST}|{FOLDER_NAME}))(?: folder| directory)?"
-    r"(?=\s+(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b)"
 )
 _NEVER_EDIT = (
     rf"(?i)\b{_NOT}\s+(?:ever |directly |manually |hand-)?"
     r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
     r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
-    rf"(?P<paths>{PATH_LIST})"
 )
 _NEVER_RUN = (
     rf"(?i)\b{_NOT}\s+(?:ever |directly |manually )?(?:us|run|invok|call|execut)\w*\s+"
@@ -88,6 +80,41 @@ _BEFORE_RUNNING = (
 _ALL_COMMANDS = (
     rf"(?i)\b(?:all|any|every|each) (?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*) "
     r"(?:commands?|calls?|invocations?)\b"
+)
+_PLACE = (
+    r"^(?i:in|inside|within|under|dans|en|em|im|unter)\s+"
+    r"(?:(?i:the|all|any|new|every|existing|les?|la|los|as|os|den|der|dem|allen?|fichiers|archivos"
+    r"|arquivos|Dateien|dossiers?|carpetas?|pastas?|Ordner|Verzeichnis)\s+)*"
+)
+_THING_THERE = rf" (?:folder|directory|{_CODE})"
+_IS_CHANGED = (
+    r" (?:changes?\b|(?:is|are|was|were|has|have)(?: been)? "
+    r"(?:changed|edited|modified|touched|updated|added|moved|renamed|deleted|removed))"
+)
+_SUBJECT = r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) (?:the |an? |any )?"
+_CHANGED_IN = (
+    r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) [^,;:.`]{1,60}? "
+    r"(?:is|are|was|were) "
+    r"(?:changed|edited|modified|touched|updated|added|created|moved|renamed|deleted|removed) "
+    r"(?:in|under|inside|within|to|from) (?:the )?"
+)
+_EDITING_ELSEWHERE = (
+    r"(?i)\b(?:bei (?:jeder |allen )?Änderung(?:en)? (?:an|in|unter)(?: der| dem| den)?"
+    r"|cuando (?:edites|modifiques|cambies|toques)"
+    r"|(?:quand|lorsque|si) (?:tu modifies|vous modifiez|tu changes|vous changez)"
+    r"|quando (?:você )?(?:editar|alterar|modificar|mudar|modifichi|cambi)) "
+)
+"""In German, Spanish, French, Portuguese and Italian."""
+_BEFORE_COMMAND = (
+    rf"(?i)\b(?:before|after|vor|nach|avant|après|antes de|después de|depois de|prima di) "
+    r"(?:(?:every|each|any|a|the|jedem|dem|einem|de lancer|d['’]exécuter|chaque|cada"
+    r"|faire|hacer|fazer|ejecutar|executar|rodar|eseguire|ogni) )*"
+    rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/| oder| ou| o) {COMMAND})*)(?=[\s,.;:)]|$)"
+)
+_BRANCH = (
+    r"(?i)(?:^on|\b(?:if|when|while)(?: you(?:['’]re| are)?)? on) (?:the |an? |any )?"
+    r"(?:[a-z]+ branch(?:es)? \()?`?(?P<branch>main|master|develop|trunk|[\w-]+/[\w*-]+)`?"
+    r"(?= branch|[,)])"
 )
 _IN_TESTS = (
     r"(?i)^(?:in (?:unit |integration |e2e )?tests?[,:]"
@@ -157,9 +184,12 @@ def _clauses(text: str, heading: str) -> Iterator[Clause]:
 def _of_label(text: str) -> Iterator[Clause]:
     if ": " not in text:
         return
-    label = re.match(_LANGUAGE_LABEL, text)
-    if label is not None:
-        yield from _language_clause(label["languages"])
+    languages, after = split_languages(text)
+    if languages and re.match(rf"(?: {_CODE})?:\s", after):
+        yield Clause(LANGUAGE, tuple(languages))
+    paths = leading_paths(text)
+    if paths and text[len(paths) :].startswith(": "):
+        yield from _path_clause(paths)
 
 
 def _of_heading(heading: str) -> Iterator[Clause]:
@@ -174,26 +204,48 @@ def _of_scope(sentence: str) -> Iterator[Clause]:
     if scope is None:
         return
     words = scope["scope"].strip()
-    if re.fullmatch(_LANGUAGE_SCOPE, words):
-        yield from _language_clause(words)
+    languages, after = split_languages(re.sub(_SCOPE_START, "", words))
+    if languages and re.fullmatch(rf"(?: {_CODE})?", after):
+        yield Clause(LANGUAGE, tuple(languages))
         return
     paths = paths_in(words) or folders_in(words)
     if paths:
         yield Clause(PATH, tuple(paths))
 
 
+def _of_place(sentence: str) -> Iterator[Clause]:
+    """Read *In src/api/ all names …*, without a comma."""
+    start = re.match(_PLACE, sentence)
+    if start is None:
+        return
+    target = sentence[start.end() :]
+    paths = leading_paths(target)
+    if paths:
+        yield from _path_clause(paths)
+        return
+    languages, after = split_languages(target)
+    if languages and re.match(_THING_THERE, after):
+        yield Clause(LANGUAGE, tuple(languages))
+
+
+def _of_branch(sentence: str) -> Iterator[Clause]:
+    branch = re.search(_BRANCH, sentence)
+    if branch is not None:
+        yield Clause(BRANCH, (branch["branch"],))
+
+
 def _of_editing(sentence: str) -> Iterator[Clause]:
     moment = re.search(_WHEN_EDITING, sentence)
     if moment is None or re.search(r"(?i)for example,?\s*$", sentence[: moment.start()]):
         return
-    target = moment["object"]
-    paths = re.match(_OBJECT, target)
-    if paths is not None:
-        yield from _path_clause(paths["paths"])
+    target = sentence[moment.end() :]
+    paths = leading_paths(re.sub(_OBJECT_START, "", target))
+    if paths:
+        yield from _path_clause(paths)
         return
-    languages = re.match(_OBJECT_LANGUAGE, target)
-    if languages is not None:
-        yield from _language_clause(languages["languages"])
+    languages, after = split_languages(re.sub(_LANGUAGE_START, "", target))
+    if languages and re.match(f" {_CODE}", after):
+        yield Clause(LANGUAGE, tuple(languages))
         return
     folders = folders_in(re.split(r"[,;:]", target)[0])
     if folders:
@@ -201,26 +253,56 @@ def _of_editing(sentence: str) -> Iterator[Clause]:
 
 
 def _of_changes(sentence: str) -> Iterator[Clause]:
-    if re.search(_AFTER_CHANGES, sentence):
-        language = re.search(_EVERY_CHANGE, sentence)
-        if language is not None:
-            yield from _language_clause(language["languages"])
-    if re.search(r"(?i)changes? (?:to|in|under)\s", sentence):
-        changes = re.search(_CHANGES_TO, sentence)
-        if changes is not None:
-            yield from _path_clause(changes["paths"])
+    after_changes = re.search(_AFTER_CHANGES, sentence)
+    if after_changes is not None:
+        languages, _ = split_languages(sentence[after_changes.end() :])
+        if languages:
+            yield Clause(LANGUAGE, tuple(languages))
+    for pattern in (_CHANGES_TO, _CHANGED_IN, _EDITING_ELSEWHERE):
+        yield from _path_clause(_paths_after(pattern, sentence))
+    yield from _path_clause(_changed_paths(sentence))
     if re.search(_MUST, sentence):
-        files = re.search(_FILES_UNDER, sentence)
-        if files is not None:
-            yield from _path_clause(files["paths"])
+        yield from _path_clause(_files_under(sentence))
+
+
+def _changed_paths(sentence: str) -> str:
+    """Return the paths that are the subject of a change: *whenever package.json changes*."""
+    for start in re.finditer(_SUBJECT, sentence):
+        target = sentence[start.end() :]
+        paths = leading_paths(target)
+        if paths and re.match(_IS_CHANGED, target[len(paths) :]):
+            return paths
+    return ""
+
+
+def _files_under(sentence: str) -> str:
+    """Return the paths of which *sentence* says what files under them must be."""
+    for start in re.finditer(_FILES_UNDER, sentence):
+        target = sentence[start.end() :]
+        paths = leading_paths(target)
+        folder = re.match(FOLDER_NAME, target)
+        if not paths and folder is not None:
+            paths = folder[0]
+        after = target[len(paths) :].removeprefix(" folder").removeprefix(" directory")
+        if paths and re.match(_MUST, after):
+            return paths
+    return ""
+
+
+def _paths_after(pattern: str, text: str) -> str:
+    """Return the list of paths that follows the first *pattern* in *text* that is followed by
+    one."""
+    for start in re.finditer(pattern, text):
+        paths = leading_paths(text[start.end() :])
+        if paths:
+            return paths
+    return ""
 
 
 def _of_prohibition(sentence: str) -> Iterator[Clause]:
     if not re.search(rf"(?i)\b{_NOT}\s", sentence):
         return
-    edit = re.search(_NEVER_EDIT, sentence)
-    if edit is not None:
-        yield from _path_clause(edit["paths"])
+    yield from _path_clause(_paths_after(_NEVER_EDIT, sentence))
     if "`" not in sentence:
         return
     for match in re.finditer(_NEVER_RUN, sentence):
@@ -230,7 +312,7 @@ def _of_prohibition(sentence: str) -> Iterator[Clause]:
 def _of_commands(sentence: str) -> Iterator[Clause]:
     if "`" not in sentence:
         return
-    for pattern in (_BEFORE_RUNNING, _ALL_COMMANDS):
+    for pattern in (_BEFORE_RUNNING, _BEFORE_COMMAND, _ALL_COMMANDS):
         for match in re.finditer(pattern, sentence):
             yield from _command_clause(match["commands"])
 
@@ -247,19 +329,17 @@ def _of_tests(sentence: str) -> Iterator[Clause]:
 
 
 def _path_clause(words: str) -> Iterator[Clause]:
-    paths = paths_in(words) or folders_in(f"{words} folder")
+    paths = paths_in(words)
+    if words and not paths:
+        paths = folders_in(f"{words} folder")
     if paths:
         yield Clause(PATH, tuple(paths))
 
 
-def _language_clause(words: str) -> Iterator[Clause]:
-    languages = languages_in(words)
-    if languages:
-        yield Clause(LANGUAGE, tuple(languages))
-
-
 _READERS: tuple[Callable[[str], Iterator[Clause]], ...] = (
     _of_scope,
+    _of_place,
+    _of_branch,
     _of_editing,
     _of_changes,
     _of_commands,

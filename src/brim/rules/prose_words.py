@@ -10,27 +10,23 @@ from brim.rules.blocks import checked_blocks
 from brim.rules.languages import cased_names, names
 from brim.rules.when import path_pattern
 
-_longest_first = sorted(names(), key=len, reverse=True)
-_any_case = "|".join([re.escape(name) for name in _longest_first])
-_ONE_LANGUAGE = rf"(?:(?i:{_any_case})|{'|'.join(cased_names())})(?![\w+#])"
-LANGUAGE_LIST = rf"(?:{_ONE_LANGUAGE})(?:\s*(?:/|,|,? and|,? or|&)\s*(?:{_ONE_LANGUAGE}))*"
-
-_ENDING = (
-    r"(?:pyi?|jsx?|mjs|cjs|tsx?|vue|svelte|go|rs|java|kts?|rb|php|cc?|h|cpp|cs|swift|scala|sql"
-    r"|s?css|html|mdx?|rst|ya?ml|json|toml|lock|proto|graphql|tf|sh|gradle|xml|ini|cfg|mod|sum"
-    r"|config|csproj|sln|prisma|properties|bzl|bazel|nix|erb|hbs|plist|snap|tsv|csv|ipynb|lua|zig"
-    r"|exs?|txt)"
+_ENDINGS = (
+    " py pyi js jsx mjs cjs ts tsx vue svelte go rs java kt kts rb php c cc h cpp cs swift scala"
+    " sql css scss html md mdx rst yml yaml json toml lock proto graphql tf sh gradle xml ini cfg"
+    " mod sum config csproj sln prisma properties bzl bazel nix erb hbs plist snap tsv csv ipynb"
+    " lua zig ex exs txt "
 )
+"""Endings of files, each between spaces."""
+_FILES = "Dockerfile|Makefile|Justfile|Gemfile|Rakefile"
 _BARE_PATH = (
-    r"Dockerfile|Makefile|Justfile|Gemfile|Rakefile"
+    rf"{_FILES}"
     r"|(?:\.?/)?(?:[\w.@*\[\]{}-]+/)+(?:[\w.*{},-]*\w|\*{1,2})?"
-    rf"|\*\.\{{?\w+[\w,]*\}}?|[\w-]+\.{_ENDING}(?![\w(/])|\.{_ENDING}(?= files?\b)"
+    r"|\*\.\{?\w+[\w,.]*\w*\}?|[\w-]+\.\w+(?![\w(/])|\.\w+(?= files?\b)"
 )
-ONE_PATH = rf"(?:`(?:{_BARE_PATH}|\.{_ENDING}|\.env[\w.*-]*)`|(?<![\w`/.:@<-])(?:{_BARE_PATH}))"
-_JOIN = r"(?:,| or| and|,? and|, or)"
-PATH_LIST = (
-    rf"{ONE_PATH}(?:{_JOIN} (?:(?:any|all|the|anything|files?|code|under|in)\s+)*{ONE_PATH})*"
-)
+_ONE_PATH = rf"`(?:{_BARE_PATH}|\.\w+|\.env[\w.*-]*)`|(?<![\w`/.:@<-])(?:{_BARE_PATH})"
+_NEXT_PATH = r"(?:, or|,? and|,| or) (?:(?:any|all|the|anything|files?|code|under|in)\s+)*"
+_LANGUAGE_WORD = r"[^\W_][\w+#-]*"
+_NEXT_LANGUAGE = r"\s*(?:/|,? and|,? or|,|&)\s*"
 FOLDER_NAME = r"`[\w-]+`"
 COMMAND = r"`[^`]+`"
 
@@ -39,16 +35,55 @@ _PLACEHOLDER = re.compile(r"\s+(?:<[^>]*>|\[[^\]]*\]|\{[^}]*\}|\.\.\.|…).*$")
 _SITE = re.compile(r"[\w-]+\.(?:com|org|io|dev|net)/")
 
 
-def languages_in(text: str) -> list[str]:
-    """Return the languages that *text* lists.
+def split_languages(text: str) -> tuple[list[str], str]:
+    """Return the languages that *text* begins with, and what follows them.
 
-    >>> languages_in("TS / Vue and Go")
-    ['typescript', 'vue', 'go']
+    >>> split_languages("TS / Vue and Go files")
+    (['typescript', 'vue', 'go'], ' files')
     """
-    languages = []
-    for name in re.findall(_ONE_LANGUAGE, text):
-        languages.append(cased_names().get(name) or names()[name.lower()])
-    return languages
+    languages: list[str] = []
+    end = 0
+    word = re.match(_LANGUAGE_WORD, text)
+    while word is not None:
+        language = cased_names().get(word[0]) or names().get(word[0].lower())
+        if language is None:
+            break
+        languages.append(language)
+        end += word.end()
+        separator = re.match(_NEXT_LANGUAGE, text[end:])
+        if separator is None:
+            break
+        word = re.match(_LANGUAGE_WORD, text[end + separator.end() :])
+        if word is None:
+            break
+        end += separator.end()
+    return languages, text[end:]
+
+
+def leading_paths(text: str) -> str:
+    """Return the list of paths that *text* begins with, as it's written.
+
+    >>> leading_paths("`src/api/` or any files in proto/*.proto must be formatted")
+    '`src/api/` or any files in proto/*.proto'
+    """
+    one_path = re.compile(_ONE_PATH)
+    end = 0
+    path = one_path.match(text)
+    while path is not None and _is_path(path[0]):
+        end = path.end()
+        separator = re.compile(_NEXT_PATH).match(text, end)
+        if separator is None:
+            break
+        path = one_path.match(text, separator.end())
+    return text[:end]
+
+
+def _is_path(written: str) -> bool:
+    """Whether what looks like a path has a slash, or a name or an ending that files have."""
+    name = written.strip("`")
+    if "/" in name or name.startswith((".env", "*.")) or "." not in name:
+        return True
+    return f" {name.rpartition('.')[2]} " in _ENDINGS
 
 
 def paths_in(text: str) -> list[str]:
@@ -58,13 +93,17 @@ def paths_in(text: str) -> list[str]:
     ['src/api/**', 'proto/**/*.proto']
     """
     patterns: list[str] = []
-    for match in re.finditer(ONE_PATH, text):
+    for match in re.finditer(_ONE_PATH, text):
         written = match[0]
+        if not _is_path(written):
+            continue
         path = written.strip("`").rstrip(".,;:").removeprefix("./")
         if not _is_project_path(path):
             continue
         is_quoted = written.startswith("`")
-        if not is_quoted and not re.search(rf"\.{_ENDING}$|/$|\*", path):
+        has_ending = "." in path and f" {path.rpartition('.')[2]} " in _ENDINGS
+        is_known = has_ending or path in _FILES.split("|")
+        if not is_quoted and not is_known and not path.endswith("/") and "*" not in path:
             continue  # "types/functions" is prose
         try:
             patterns.append(_generous(path_pattern(path)))

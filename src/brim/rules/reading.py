@@ -83,8 +83,11 @@ class RuleMistakeError(InputError):
         self.line = line
 
 
+@lru_cache(8)
 def read_rules(content: str) -> RulesText:
     """Return the rules and the mistakes in the *content* of a rules file.
+
+    A file is asked for its rules several times while it's compiled, so the last answers are kept.
 
     >>> text = read_rules('[a]\\ntext = "Use uv."\\n[b]\\ntxt = "Use pnpm."\\n')
     >>> [rule.name for rule in text.rules], str(text.mistakes[0])
@@ -322,9 +325,10 @@ def _flag(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> bool | N
 def _texts(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if key not in fields:
         return ()
-    value = fields[key]
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+    texts = fields[key]
+    if isinstance(texts, str):
+        texts = [texts]
+    if not _is_list_of_texts(texts):
         form = '["one", "another"]'
         raise _mistake(paragraph, key, f"{key} must be a text or a list of texts, such as {form}")
     for text in texts:
@@ -332,6 +336,10 @@ def _texts(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> tuple[s
         if not text.strip() or "\n" in text:
             raise _mistake(paragraph, key, f"{key} has an empty text, or one of several lines")
     return tuple(texts)
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _kind(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
@@ -343,6 +351,8 @@ def _kind(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
 
 def _blocks(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[str, ...]:
     blocks = _texts(paragraph, fields, "block")
+    if not blocks:
+        return ()
     try:
         return checked_blocks([with_kind(block) for block in blocks])
     except InputError as error:

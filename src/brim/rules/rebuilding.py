@@ -10,9 +10,11 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from brim.errors import StoreError
 from brim.files import locked, replace_file
+from brim.record import PlainData
 from brim.rules.compiled import (
     HOOK_PATIENCE,
     LIMIT,
@@ -40,6 +42,40 @@ PATIENCE = 10.0
 """Seconds that a command waits for another process that makes the index."""
 
 
+@dataclass(frozen=True)
+class SourceReading(PlainData):
+    """What a source said at one moment."""
+
+    row: SourceRow
+    """Its stamp is older than the rules: what changes in between is noticed later."""
+    state: SourceState
+
+
+class SourceReadings:
+    """Reads each source once: it takes a while, and notices once what the user's file lost."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[str, SourceReading] = {}
+
+    def read(self, source: RuleSource) -> SourceReading:
+        """Return what *source* says, or said when it was first asked for."""
+        if source.path not in self._by_path:
+            self._by_path[source.path] = read_with_stamp(source)
+        return self._by_path[source.path]
+
+
+def read_with_stamp(source: RuleSource) -> SourceReading:
+    """Return what *source* says now."""
+    row = _stamped_row(source)
+    return SourceReading(row, read_source(source))
+
+
+def _stamped_row(source: RuleSource) -> SourceRow:
+    stamp = FileStamp.of(source.watched)
+    read_at = time.time_ns()
+    return SourceRow(source.path, source.kind, stamp.text, content_digest(source), read_at)
+
+
 def refreshed_index(
     home: str,
     database: sqlite3.Connection | None,
@@ -53,29 +89,35 @@ def refreshed_index(
 
     *limit*, *in_background* and *discard* are as in ``open_index``.
     """
+    readings = SourceReadings()
     large: list[RuleSource] = []
     if limit is not None:
-        stale = stale_sources(database, sources)
-        large = [source for source in stale if _changes_in(database, source) > limit]
-    problem = ""
-    if not large:
-        patience = PATIENCE if limit is None else HOOK_PATIENCE
-        path = os.path.join(home, NAME)
-        try:
-            written = _write_index(path, sources, patience=patience, discard=discard)
-        except (OSError, StoreError, sqlite3.Error) as error:
-            if getattr(error, "reason", "") != "busy":  # another process writes it now
-                problem = str(error)
-        else:
-            if database is not None:
-                database.close()
-            return RuleIndex(written, sources, news_of(written, sources))
-    elif in_background is not None:
-        in_background(large)
-    return _index_for_now(database, sources, large, problem)
+        for source in stale_sources(database, sources):
+            if _changes_in(database, source, readings) > limit:
+                large.append(source)
+    if large:
+        if in_background is not None:
+            in_background(large)
+        return _index_for_now(database, sources, large, "")
+    patience = PATIENCE if limit is None else HOOK_PATIENCE
+    path = os.path.join(home, NAME)
+    try:
+        written = _write_index(path, sources, readings, patience=patience, discard=discard)
+    except (OSError, StoreError, sqlite3.Error) as error:
+        is_busy = getattr(error, "reason", "") == "busy"  # another process writes it now
+        return _index_for_now(database, sources, [], "" if is_busy else str(error))
+    except BaseException:
+        if in_background is not None:  # a hook's time is over: the next one finds the index
+            in_background(sources)
+        raise
+    if database is not None:
+        database.close()
+    return RuleIndex(written, sources, news_of(written, sources))
 
 
-def _changes_in(database: sqlite3.Connection | None, source: RuleSource) -> int:
+def _changes_in(
+    database: sqlite3.Connection | None, source: RuleSource, readings: SourceReadings
+) -> int:
     """Return about how many rules of *source* have to be compiled."""
     if estimated_count(source) <= LIMIT:
         return 0
@@ -87,12 +129,17 @@ def _changes_in(database: sqlite3.Connection | None, source: RuleSource) -> int:
             (source.path,),
         )
         digests = {row[0] for row in rows}
-    rules = read_source(source).rules
+    rules = readings.read(source).state.rules
     return sum(rule.digest not in digests for rule in rules)
 
 
 def _write_index(
-    path: str, sources: list[RuleSource], *, patience: float, discard: bool
+    path: str,
+    sources: list[RuleSource],
+    readings: SourceReadings,
+    *,
+    patience: float,
+    discard: bool,
 ) -> sqlite3.Connection:
     """Make the index anew and put it in place of the old one; return it, open."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -106,7 +153,8 @@ def _write_index(
         try:
             built.execute("BEGIN")
             for source in stale_sources(built, sources):
-                _compile(built, source)
+                reading = readings.read(source)
+                write_source(built, reading.row, reading.state)
             built.execute("COMMIT")
             data = built.serialize()
         finally:
@@ -126,7 +174,8 @@ def index_in_memory(sources: list[RuleSource]) -> RuleIndex:
     """Return an index of *sources* that leaves no file."""
     built = _copy_in_memory(None)
     for source in sources:
-        _compile(built, source, is_exact=True)
+        reading = read_with_stamp(source)
+        write_source(built, reading.row, reading.state)
     return RuleIndex(built, sources, news_of(built, sources))
 
 
@@ -138,21 +187,6 @@ def _copy_in_memory(database: sqlite3.Connection | None) -> sqlite3.Connection:
     else:
         database.backup(built)
     return built
-
-
-def _compile(
-    database: sqlite3.Connection,
-    source: RuleSource,
-    *,
-    state: SourceState | None = None,
-    is_exact: bool = True,
-    path: str = "",
-) -> None:
-    """Read *source* and put its rules into *database*."""
-    stamp = FileStamp.of(source.watched)
-    read_at = time.time_ns()
-    row = SourceRow(path or source.path, source.kind, stamp.text, content_digest(source), read_at)
-    write_source(database, row, state or read_source(source), is_exact=is_exact)
 
 
 def _index_for_now(
@@ -168,11 +202,12 @@ def _index_for_now(
     news: list[str] = []
     for source in stale_sources(built, sources):
         if source in large or estimated_count(source) > LIMIT:
-            state = read_blocks(source)
-            _compile(built, source, state=state, is_exact=False, path=path_now(source.path))
+            row = replace(_stamped_row(source), path=path_now(source.path))
+            write_source(built, row, read_blocks(source), is_exact=False)
             news.append(f"{source.path} has changed much. brim is reading it")
         else:
-            _compile(built, source, is_exact=False)
+            reading = read_with_stamp(source)
+            write_source(built, reading.row, reading.state, is_exact=False)
     is_partial = bool(news)
     if problem:
         news.append(f"The index of the rules can't be written: {problem}")

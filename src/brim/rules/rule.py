@@ -68,7 +68,7 @@ class WrittenRule(PlainData):
         in its file."""
         content: dict[str, object] = {
             "text": self.text,
-            "when": self.when.to_dict()["cases"],
+            "when": _plain_cases(self.when),
             "block": sorted(self.block),
             "before_done": self.before_done,
             "kind": self.kind,
@@ -82,6 +82,14 @@ class WrittenRule(PlainData):
         # Without empty values, a key that a later brim knows doesn't change the digest.
         plain = {key: value for key, value in content.items() if value not in (None, "", [], False)}
         return sha256_hex(json.dumps(plain, sort_keys=True).encode())[:24]
+
+
+def _plain_cases(condition: Condition) -> list[list[dict[str, object]]]:
+    """Return the cases of *condition* as JSON has them. Every rule of a file is asked for them."""
+    cases: list[list[dict[str, object]]] = []
+    for case in condition.cases:
+        cases.append([{"key": clause.key, "values": list(clause.values)} for clause in case])
+    return cases
 
 
 def speaks_of_must(text: str) -> bool:

@@ -21,6 +21,7 @@ from brim.rules.compiled import NAME as INDEX
 from brim.rules.compiled import RuleIndex, open_index
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
+from brim.rules.losses import forget_losses, losses
 from brim.rules.native import all_files
 from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text, without
@@ -276,6 +277,7 @@ class Rulebook:
         if name not in rules:
             raise InputError(f"no removed rule is called {name!r}{_similar(rules, name)}")
         restored = self.file(place).restore(name, self.removed)
+        forget_losses(self.home, losses(self.home))  # who restores one knows
         self.agree(place, [restored])
         return self._entry(place, restored)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 1
+VERSION = 2
 """Of the index: another one is made again."""
 
 SCHEMA = """
@@ -24,6 +24,7 @@ CREATE TABLE rules (
 );
 CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
+CREATE INDEX rules_by_section ON rules (source, section);
 CREATE INDEX rules_with_blocks ON rules (source) WHERE blocks <> '[]';
 CREATE TABLE postings (
     term TEXT NOT NULL, rule INTEGER NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY (term, rule)

@@ -35,6 +35,10 @@ long."""
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 """Options of ``find`` with a command after them."""
+_VALUED_OF_PARALLEL = ("-j", "-a", "-n", "-N", "-S", "-P")
+"""Options of ``parallel`` that a value follows."""
+_CODE_OPTIONS = ("-c", "-command", "/c", "/k")
+"""Options of the shells of Windows after which the rest is the text to run."""
 _KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
 _HEADS = frozenset(("for", "case", "select", "in", "esac"))
 """Words that begin something which isn't a command itself: ``for x in a b``."""
@@ -127,8 +131,11 @@ def unwrapped(text: str) -> str:
         reader.read()
     except ValueError:
         return text
-    code = _code_in(reader.found[0].words) if len(reader.found) == 1 else None
-    if code is None or reader.found[0].writes:
+    if len(reader.found) != 1:
+        return text
+    only_piece = reader.found[0]
+    code = _code_in(only_piece.words)
+    if code is None or only_piece.writes:
         return text
     return code
 
@@ -184,16 +191,35 @@ def _code_in(words: list[str]) -> str | None:
 def _code(words: list[str]) -> str | None:
     """Return the text that a shell with the arguments *words* runs; None if it runs a file."""
     has_code = False
-    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
-        option = words[0]
-        words = words[1:]
-        if option in ("--rcfile", "--init-file") or (option[:2] != "--" and option[-1] in "oO"):
-            words = words[1:]
-        if option == "--command" or (option[:2] != "--" and "c" in option):
-            has_code = True
-    if has_code and words:
-        return words[0]
+    place = 0
+    while place < len(words) and _is_shell_option(words[place]):
+        option = words[place]
+        has_code = has_code or _gives_code(option)
+        place += 1
+        if _takes_value(option):
+            place += 1
+    if has_code and place < len(words):
+        return words[place]
     return None
+
+
+def _is_shell_option(word: str) -> bool:
+    """Whether *word* is an option of a shell: ``-l``, ``+x`` or ``--norc``."""
+    return word.startswith(("-", "+")) and len(word) > 1
+
+
+def _gives_code(option: str) -> bool:
+    """Whether *option* says that the next argument is a text to run: ``-c`` or ``-lc``."""
+    if option.startswith("--"):
+        return option == "--command"
+    return "c" in option
+
+
+def _takes_value(option: str) -> bool:
+    """Whether a value follows *option*, as after ``-o`` in ``bash -o pipefail -c ls``."""
+    if option.startswith("--"):
+        return option in ("--rcfile", "--init-file")
+    return option.endswith(("o", "O"))
 
 
 def _all_commands(
@@ -250,16 +276,12 @@ def _add(
     sees_launchers: bool = False,
 ) -> None:
     """Add *command*, which *reader* has read, to *ran*, and then what it runs in turn."""
+    command = _without_opening(command)
     words = command.words
-    settings = list(command.settings)
-    while words and (words[0] in _KEYWORDS or words[0] == "function" or is_setting(words[0])):
-        if is_setting(words[0]):
-            settings.append(words[0])
-        words = words[2 if words[0] == "function" else 1 :]
     if not words or words[0] in _HEADS:
         return
     name = program(words[0])
-    command = replace(command, words=[name, *words[1:]], settings=tuple(settings))
+    command = replace(command, words=[name, *words[1:]])
     ran.append(command)
     if len(ran) > MOST:
         raise ValueError("too many")
@@ -271,6 +293,22 @@ def _add(
     for code in _codes_given(command, sees_launchers=sees_launchers):
         code_reader = _ShellReader(code, reader)
         ran += _all_commands(code_reader, inside, sees_launchers=sees_launchers)
+
+
+def _without_opening(command: RanCommand) -> RanCommand:
+    """Return *command* from its program on: without ``if``, ``A=1`` and the like before it."""
+    words = command.words
+    settings = list(command.settings)
+    while words:
+        first = words[0]
+        if is_setting(first):
+            settings.append(first)
+        elif first == "function":
+            words = words[1:]  # and its name
+        elif first not in _KEYWORDS:
+            break
+        words = words[1:]
+    return replace(command, words=words, settings=tuple(settings))
 
 
 def _launched_inside(name: str, words: list[str]) -> list[list[str]]:
@@ -287,7 +325,9 @@ def _launched_inside(name: str, words: list[str]) -> list[list[str]]:
 def _run_in_parallel(words: list[str]) -> list[list[str]]:
     """Return the command that ``parallel`` runs with *words*: it may be one text."""
     while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in ("-j", "-a", "-n", "-N", "-S", "-P") else words[1:]
+        if words[0] in _VALUED_OF_PARALLEL:
+            words = words[1:]
+        words = words[1:]
     for sign in (":::", "::::"):
         if sign in words:
             words = words[: words.index(sign)]
@@ -318,11 +358,19 @@ def _commands_given(name: str, words: list[str], *, sees_launchers: bool) -> Ite
         wrapped = run_by(name, words)
         if wrapped:
             yield wrapped
-    elif name == "find":  # one at a time: of thousands inside each other, few are read
-        while starts := [words.index(option) for option in _FIND_RUNS if option in words]:
-            words = words[min(starts) + 1 :]
-            ends = [words.index(sign) for sign in (";", "+") if sign in words]
-            yield words[: min(ends, default=None)]
+    elif name == "find":
+        yield from _run_by_find(words)
+
+
+def _run_by_find(words: list[str]) -> Iterator[list[str]]:
+    """Yield the commands after ``-exec`` and the like.
+
+    One at a time: of thousands inside each other, few are read.
+    """
+    while starts := [words.index(option) for option in _FIND_RUNS if option in words]:
+        words = words[min(starts) + 1 :]
+        ends = [words.index(sign) for sign in (";", "+") if sign in words]
+        yield words[: min(ends, default=None)]
 
 
 def _code_given(name: str, words: list[str]) -> str | None:
@@ -333,17 +381,15 @@ def _code_given(name: str, words: list[str]) -> str | None:
     if name == "eval":
         return " ".join(words)
     if name in ("pwsh", "powershell", "cmd"):
-        at = next(
-            (
-                at
-                for at, word in enumerate(words, 1)
-                if word.lower() in ("-c", "-command", "/c", "/k")
-            ),
-            0,
-        )
-        if at:
-            return " ".join(words[at:])
-        return None
+        return _rest_after(_CODE_OPTIONS, words)
+    return None
+
+
+def _rest_after(options: tuple[str, ...], words: list[str]) -> str | None:
+    """Return what follows the first of *options* among *words*; None if none is there."""
+    for place, word in enumerate(words):
+        if word.lower() in options:
+            return " ".join(words[place + 1 :])
     return None
 
 
@@ -351,7 +397,9 @@ def _unescaped(letter: str) -> str:
     """Return what a backslash and *letter* are between double quotes."""
     if letter == "\n":
         return ""
-    return letter if letter in '$`"\\' else f"\\{letter}"
+    if letter in '$`"\\':
+        return letter
+    return f"\\{letter}"
 
 
 class _ShellReader:
@@ -397,7 +445,7 @@ class _ShellReader:
     def _new(self, sign: str = "") -> ShellPiece:
         return ShellPiece([], [], sign == "|", self._inner)
 
-    def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - one branch for each sign
+    def _next(self, piece: ShellPiece) -> ShellPiece:
         """Read one thing of *piece*, which is the command so far; return the command that comes
         next."""
         text = self._text
@@ -411,27 +459,43 @@ class _ShellReader:
         elif text.startswith("\\\n", self._at):
             self._at += 2
         elif letter == "#":
-            after = text.find("\n", self._at)
-            self._at = len(text) if after < 0 else after
+            self._at = self._line_end()
         elif text.startswith(("<(", ">("), self._at):
             words.append(self._substituted())
         elif (redirect := self._redirect.match(text, self._at)) is not None:
             self._at = redirect.end()
             self._redirected(redirect[0].lstrip("0123456789&"), piece)
         elif letter in "\n;&|)":
-            self._at += 1
-            if text.startswith(("||", "|&"), self._at - 1):
-                self._at += 1
-                letter = "|" if text[self._at - 1] == "&" else ";"
+            sign = self._separator()
             self._ended(piece)
-            piece = self._new(letter)
-            if letter == "\n":
+            piece = self._new(sign)
+            if sign == "\n":
                 self._skip_documents()
         elif letter == "(":
             piece = self._parenthesis(piece)
         else:
             words.append(self._word())
         return piece
+
+    def _separator(self) -> str:
+        """Read what ends a command; return ``|`` for a pipe and ``;`` for ``||``."""
+        text = self._text
+        start = self._at
+        self._at += 1
+        if text.startswith("||", start):
+            self._at += 1
+            return ";"
+        if text.startswith("|&", start):
+            self._at += 1
+            return "|"
+        return text[start]
+
+    def _line_end(self) -> int:
+        """Return where the line ends that is being read."""
+        end = self._text.find("\n", self._at)
+        if end < 0:
+            return len(self._text)
+        return end
 
     def _nested(self, code: str) -> None:
         inner = _ShellReader(code, self)
@@ -583,8 +647,10 @@ class _ShellReader:
                 self._dollar()
             elif letter == "`":
                 self._backticks()
+            elif letter == "\\":
+                self._at += 2
             else:
-                self._at += 2 if letter == "\\" else 1
+                self._at += 1
         raise ValueError("no }")
 
     def _backticks(self) -> str:
@@ -610,7 +676,9 @@ class _ShellReader:
         if sign in ("<<", "<<-") and target:
             is_literal = any(mark in text[begin : self._at] for mark in "'\"\\")
             self._documents.append((target, is_literal, sign == "<<-", piece))
-        elif sign[0] == ">" and not (sign == ">&" and (target.isdecimal() or target == "-")):
+        elif sign == ">&" and (target.isdecimal() or target == "-"):
+            return  # another stream, not a file
+        elif sign.startswith(">"):
             piece.writes.append(target)
 
     def _skip_documents(self) -> None:
@@ -618,22 +686,36 @@ class _ShellReader:
         documents = self._documents
         self._documents = []
         for end, is_literal, no_tabs, piece in documents:
-            lines = list[str]()
-            while self._at < len(self._text):
-                after = self._text.find("\n", self._at)
-                after = len(self._text) if after < 0 else after
-                line = self._text[self._at : after]
-                self._at = after + 1
-                if (line.lstrip("\t") if no_tabs else line) == end:
-                    break
-                lines.append(line)
-            body = "\n".join(lines)
+            body = self._document(end, no_tabs=no_tabs)
             piece.documents.append(body)
-            own = called_with(piece.words)
-            if own and own[-1][0] in SHELLS and all(word.startswith("-") for word in own[-1][1:]):
+            if _reads_its_input(piece.words):
                 self._nested(body)
             elif not is_literal:
                 inner = _ShellReader(body, self)
                 inner._inner = True
                 inner._quoted("")
                 self.found += inner.found
+
+    def _document(self, end: str, *, no_tabs: bool) -> str:
+        """Read the lines of a here-document up to the line *end*; return them."""
+        lines = list[str]()
+        while self._at < len(self._text):
+            line_end = self._line_end()
+            line = self._text[self._at : line_end]
+            self._at = line_end + 1
+            last_line = line
+            if no_tabs:
+                last_line = line.lstrip("\t")
+            if last_line == end:
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def _reads_its_input(words: list[str]) -> bool:
+    """Whether the command *words* ends up as a shell that runs what it's given as input."""
+    commands = called_with(words)
+    if not commands:
+        return False
+    name, *arguments = commands[-1]
+    return name in SHELLS and all(argument.startswith("-") for argument in arguments)

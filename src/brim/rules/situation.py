@@ -122,7 +122,8 @@ class Situation(PlainData):
         """
         weights: dict[str, float] = {}
         for path in self.paths:
-            weights.update(dict.fromkeys(stems_of(path), 0.5))
+            words = f"{path} {language_of(path) or ''}"
+            weights.update(dict.fromkeys(stems_of(words), 0.5))
         weights.update(dict.fromkeys(stems_of(self.written[:_WRITTEN_CHARS]), 0.5))
         weights.update(dict.fromkeys(stems_of(self.prompt_start), 1.0))
         weights.update(dict.fromkeys(self.command_stems, 1.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brim.errors import StoreError
 from brim.record import PlainData
@@ -17,7 +17,7 @@ from brim.rules.accepted import (
     write_removed,
 )
 from brim.rules.file import FileContent, read_content
-from brim.rules.native_reading import read_native
+from brim.rules.losses import note_loss
 from brim.rules.paragraphs import split_text
 from brim.rules.rule import WrittenRule
 from brim.rules.source import PROJECT, RuleSource
@@ -44,6 +44,8 @@ def estimated_count(source: RuleSource) -> int:
 def read_source(source: RuleSource) -> SourceState:
     """Return the rules that apply; what the user's own file lost is kept."""
     if source.native is not None:
+        from brim.rules.native_reading import read_native  # a hook seldom reads Markdown
+
         rules = read_native(source.native, source.project or os.path.dirname(source.path))
         news = (rules.problem,) if rules.problem else ()
         return SourceState(rules.rules, news=news)
@@ -81,21 +83,25 @@ def _decision(source: RuleSource, content: FileContent, *, is_whole: bool = True
     accepted = _accepted(source)
     if source.kind == PROJECT:
         return decide_project(content, name, accepted.load())
-    decision = decide_own(content, name, accepted.load())
+    decision = decide_own(content, name, accepted.last_good_text())
     if is_whole:
-        _keep(source, accepted, decision)
+        return _keep(source, accepted, decision)
     return decision
 
 
-def _keep(source: RuleSource, accepted: AcceptedRules, decision: RulesDecision) -> None:
-    """Keep the last good copy of the user's own file, and what vanished from it."""
+def _keep(source: RuleSource, accepted: AcceptedRules, decision: RulesDecision) -> RulesDecision:
+    """Keep the last good copy of the user's own file, and what vanished from it; return what is
+    left to be told now."""
     try:
         if decision.vanished:
             write_removed(source.home, decision.vanished, time.strftime("%Y-%m-%d"))
+            note_loss(source.home, decision.losses)
         if decision.good_text:
             accepted.keep_copy(decision.good_text)
     except (OSError, StoreError):
-        return  # a full or read-only disk: the rules apply without a copy
+        if decision.losses:  # a full or read-only disk: it's said as long as it's so
+            return replace(decision, news=(*decision.news, decision.losses))
+    return decision
 
 
 def _state(decision: RulesDecision) -> SourceState:

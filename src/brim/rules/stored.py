@@ -23,6 +23,8 @@ B = 0.75
 """The usual constants of BM25."""
 MOST_CANDIDATES = 400
 """Rules that are looked at closely. A text of 3,000 tokens holds far fewer."""
+MOST_UNDER_HEADING = 100
+"""Rules under one heading that are looked at."""
 _CHUNK = 500
 _DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
 _ENCODINGS = ("o200k_base", "cl100k_base")
@@ -178,6 +180,27 @@ class StoredRules:
             (),
         )
         return sorted(rules, key=_by_importance)
+
+    def under_headings_of(self, numbers: list[int]) -> list[StoredRule]:
+        """Return the rules without a when that stand under a heading of the rules *numbers*, in the
+        order of these; of very many the first."""
+        headings: dict[int, tuple[int, str]] = {}
+        sql = (
+            "SELECT number, source, section FROM rules"
+            " WHERE source IN (:sources) AND section <> '' AND number IN (:values)"
+        )
+        for chunk in _chunks(numbers):
+            for number, source, section in self._rows(sql, chunk):
+                headings[number] = (source, section)
+        in_order = [headings[number] for number in numbers if number in headings]
+        rules: list[StoredRule] = []
+        for heading in dict.fromkeys(in_order):
+            rules += self._read(
+                "rules.waits = 0 AND rules.source = ? AND rules.section = ?"
+                f" LIMIT {MOST_UNDER_HEADING}",
+                heading,
+            )
+        return rules
 
     def musts(self) -> list[StoredRule]:
         """Return the musts, older first; of very many the first."""

@@ -81,11 +81,24 @@ def _unmarked(line: str) -> tuple[str, str]:
     ``>``."""
     marker = ""
     # A hook needn't compile the pattern for lines without a marker.
-    while (line.startswith(_MARKS) or line[:1].isdecimal()) and (found := re.match(_MARKED, line)):
-        heading, bullet, number = found.groups()
-        marker = heading or (bullet and "-") or (number and "1") or marker
-        line = line[found.end() :]
+    while line.startswith(_MARKS) or line[:1].isdecimal():
+        match = re.match(_MARKED, line)
+        if match is None:
+            break
+        marker = _marker_of(match) or marker
+        line = line[match.end() :]
     return line, marker
+
+
+def _marker_of(match: re.Match[str]) -> str:
+    heading, bullet, number = match.groups()
+    if heading:
+        return str(heading)
+    if bullet:
+        return "-"
+    if number:
+        return "1"
+    return ""
 
 
 def _word_border(text: str) -> int:
@@ -192,12 +205,23 @@ def _closes(text: str, at: int) -> bool:
         return False
     if text[at] != ".":
         return True
+    if after == len(text):
+        return True
+    word = _word_before(text, at)
+    if len(word) == 1 or word in _abbreviations():
+        return False
+    return not text[after + 1 : after + 2].islower()
+
+
+def _word_before(text: str, at: int) -> str:
+    """Return the letters right before *at*, in lower case, at most 20: no abbreviation is longer."""
     start = at
-    while start > max(0, at - 20) and text[start - 1].isalnum() and not text[start - 1].isdecimal():
-        start -= 1  # no abbreviation is longer
-    word = text[start:at].lower()
-    abbreviated = len(word) == 1 or word in _abbreviations()
-    return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
+    while start > max(0, at - 20):
+        sign = text[start - 1]
+        if not sign.isalnum() or sign.isdecimal():
+            break
+        start -= 1
+    return text[start:at].lower()
 
 
 def is_reason(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from brim.errors import InputError
 from brim.record import PlainData
@@ -230,5 +231,6 @@ def is_known_dotfile(name: str) -> bool:
     return language_of(f"x{name}") is None
 
 
+@lru_cache(1_000)
 def _command_pattern(value: str) -> str:
     return checked_blocks([f"run {value}"])[0].removeprefix("run ")

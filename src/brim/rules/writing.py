@@ -80,11 +80,15 @@ def written_text(text: str) -> str:
     >>> print(written_text('Say "please"'), written_text("C:\\\\tools"), written_text("It's"))
     'Say "please"' 'C:\\tools' "It's"
     """
-    is_plain = text.replace("\n", "").isprintable()
-    if "\n" in text and "'''" not in text and is_plain and not text.endswith("'"):
-        return f"'''\n{text}'''"
-    needs_escape = "\\" in text or '"' in text
-    if needs_escape and "'" not in text and "\n" not in text and is_plain:
-        return f"'{text}'"
+    if text.replace("\n", "").isprintable():
+        if "\n" in text:
+            if "'''" not in text and not text.endswith("'"):
+                return f"'''\n{text}'''"
+        elif _needs_escape(text) and "'" not in text:
+            return f"'{text}'"
     # JSON escapes what TOML escapes, apart from one character that TOML forbids.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _needs_escape(text: str) -> bool:
+    return "\\" in text or '"' in text

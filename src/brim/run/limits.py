@@ -16,8 +16,8 @@ from brim.config.places import file_id
 from brim.figures import DOLLAR
 from brim.hooks.notices import notify
 from brim.money.amounts import PERCENT
-from brim.money.book import change_limits, raised_by_tenth, with_new
 from brim.money.budget import Raise
+from brim.money.changing import change_limits, raised_by_tenth, with_new
 from brim.money.decision import BELOW
 from brim.money.limits import Spender, SpendingLimit
 from brim.money.periods import SUBAGENT
@@ -26,8 +26,8 @@ from brim.money.settings import LimitSettings
 from brim.money.spending import HOOK_BYTES, Spending
 from brim.money.standing import LimitStanding
 from brim.money.words import sum_sentence, warning
-from brim.sessions.index import AgentFile, SessionIndex
-from brim.sessions.reading import ReadingBounds
+from brim.sessions.files import AgentFile, ReadingBounds
+from brim.sessions.index import SessionIndex
 from brim.sessions.session_files import RUNS, TRANSCRIPT, own_files
 from brim.workspace import Workspace
 

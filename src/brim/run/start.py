@@ -15,8 +15,8 @@ from brim.run.limits import RunLimits
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
+from brim.run.watch import budget_of
 from brim.sessions.window.live import Counts
-from brim.sessions.window.watch import budget_of
 from brim.workspace import Workspace
 
 

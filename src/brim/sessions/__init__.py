@@ -1,11 +1,11 @@
 """What happened in sessions: what did they cost, how full is the window, and what fills it?
 
 ``index`` is the one place that knows what a session, a project or a day cost: ``SessionIndex``.
-``bulk`` brings it up to date with many files. ``reading`` reads what is new in one file;
-``requests`` is one request as the index keeps it,
-``entries`` puts requests in and keeps the sums right, ``rests`` is what only a client's total
-shows. ``sums`` has every sum of cost, ``files`` how far each file was read, ``storage`` opens,
-copies and restores the database, ``repository`` says which project a folder belongs to.
+``up_to_date`` asks whether files have grown; if so, ``updating`` changes the index, ``bulk`` with
+many files. ``reading`` reads what is new in one file; ``requests`` is one request as the index
+keeps it, ``entries`` puts requests in and keeps the sums right, ``rests`` is what only a client's
+total shows. ``sums`` has every sum of cost, ``files`` how far each file was read, ``storage``
+opens, copies and restores the database, ``repository`` says which project a folder belongs to.
 
 ``session_files`` finds the agents' files, ``scans`` reads one for a report, ``scan_processes``
 many. ``window`` says how full a window is, ``composition``

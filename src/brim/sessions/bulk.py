@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from threading import active_count
 from typing import BinaryIO
 
 from brim.errors import InputError
 from brim.models.price_list import Prices
-from brim.sessions.index import AgentFile, SessionIndex, UpdateResult
+from brim.sessions.files import AgentFile, Progress, UpdateResult
+from brim.sessions.index import SessionIndex
 from brim.sessions.reading import FileReading, read_file
 
 WORTHWHILE = 8_000_000
@@ -24,9 +25,6 @@ BATCH = 64
 """Files that are written in one transaction: hooks wait meanwhile."""
 
 Outcome = FileReading | InputError
-Progress = Callable[[int, int, int], object]
-"""Called for each file that was read, with its bytes, those of all files to read, and their
-number."""
 
 
 def read_all(
@@ -41,30 +39,19 @@ def read_all(
     *processes* is how many to use; 0 is as many as there are processors and work for.
     """
     jobs = index.unread(files)
-    size = sum(unread_bytes(file) for file in jobs)
+    size = sum(file.unread_bytes for file in jobs)
     batch = _ReadingBatch(index, jobs)
     try:
         for place, outcome in _outcomes(
             jobs, index.prices, processes or _processes_for(size, len(jobs))
         ):
             batch.add(place, outcome)
-            on_read(unread_bytes(jobs[place]), size, len(jobs))
+            on_read(jobs[place].unread_bytes, size, len(jobs))
     finally:
         batch.write()
     if size >= WORTHWHILE:
         index.checkpoint()
     return batch.result
-
-
-def unread_bytes(file: AgentFile) -> int:
-    """Return how many bytes of *file* are still to be read."""
-    try:
-        size = os.path.getsize(file.path)
-    except OSError:
-        return 0
-    if file.position is None or file.position.read_to > size:
-        return size
-    return size - file.position.read_to
 
 
 class _ReadingBatch:
@@ -143,7 +130,7 @@ def _in_processes(
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield what *count* children read. Each gets as many files as the others, of about the same
     sizes."""
-    largest_first = sorted(range(len(jobs)), key=lambda place: -unread_bytes(jobs[place]))
+    largest_first = sorted(range(len(jobs)), key=lambda place: -jobs[place].unread_bytes)
     children: list[int] = []
     pipes: list[BinaryIO] = []
     try:

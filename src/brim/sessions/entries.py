@@ -17,6 +17,7 @@ from brim.sessions.requests import (
     ESTIMATE,
     REQUEST,
     REST,
+    SELECT,
     ClientTotal,
     IndexedRequest,
     quarter_of,
@@ -24,7 +25,6 @@ from brim.sessions.requests import (
 from brim.sessions.rests import Rest, rest_of
 from brim.sessions.sums import covered_by_model, covered_cost, latest_covered
 
-SELECT = f"SELECT {', '.join(COLUMNS)} FROM requests"  # noqa: S608 - names of columns
 PUT = f"INSERT OR REPLACE INTO requests VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 ADD = (
     "INSERT INTO sums VALUES (?, ?, ?, ?) ON CONFLICT (scope, quarter) "

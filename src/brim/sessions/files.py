@@ -4,12 +4,94 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from brim.sessions.reading import FilePosition
-
 COLUMNS = "path, inode, size, modified, read_to, tail_crc, format, agent, project, broken, state"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePosition:
+    """How far a file was read, and what it was then."""
+
+    inode: int
+    size: int
+    modified: int
+    """Nanoseconds."""
+    read_to: int = 0
+    tail_crc: int = 0
+    format: str = ""
+    state: str = "{}"
+    broken: int = 0
+    """Lines that couldn't be read."""
+
+    def is_unchanged(self, about: os.stat_result) -> bool:
+        """Whether nothing was written since."""
+        stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
+        return stamp == (self.inode, self.size, self.modified)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingBounds:
+    """How much may be read before the rest waits for the next time."""
+
+    size: int | None = None
+    """Bytes."""
+    deadline: float | None = None
+    """A moment of ``time.monotonic``."""
+
+    def are_reached(self, size: int) -> bool:
+        """Whether *size* bytes, or this moment, are enough."""
+        if self.size is not None and size >= self.size:
+            return True
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+UNBOUNDED = ReadingBounds()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A session's file, and what its place says about it."""
+
+    path: str
+    agent: str = ""
+    format: str = ""
+    slug: str = ""
+    """The name that the agent made of the project's folder, empty if the place has none."""
+    folder: str = ""
+    """The folder that the agent works in, if somebody knows; else the file's lines say."""
+    position: FilePosition | None = None
+    """How far it was read before."""
+
+    @property
+    def unread_bytes(self) -> int:
+        """How many bytes are still to be read."""
+        try:
+            size = os.path.getsize(self.path)
+        except OSError:
+            return 0
+        if self.position is None or self.position.read_to > size:
+            return size
+        return size - self.position.read_to
+
+
+Progress = Callable[[int, int, int], object]
+"""Called for each file that was read, with its bytes, those of all files to read, and their
+number."""
+
+
+@dataclass(slots=True)
+class UpdateResult:
+    """What an update has read."""
+
+    files: int = 0
+    new_bytes: int = 0
+    failed: tuple[str, ...] = ()
+    is_complete: bool = True
+    """Whether everything was read, not only to the bounds."""
+    is_written: bool = True
 
 
 @dataclass(frozen=True, slots=True)

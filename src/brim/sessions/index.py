@@ -11,33 +11,24 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from brim.agents.readers import agent_formats
 from brim.config.places import home_folder, user_folder
-from brim.errors import InputError
-from brim.models.price_list import PriceList, Prices
-from brim.sessions.entries import SELECT, IndexWriter
 from brim.sessions.files import (
+    UNBOUNDED,
+    AgentFile,
     IndexedFile,
+    ReadingBounds,
+    UpdateResult,
     forget_missing,
     indexed_file,
     indexed_files,
-    put_file,
 )
-from brim.sessions.reading import (
-    UNBOUNDED,
-    FilePosition,
-    FileReading,
-    ReadingBounds,
-    read_file,
-)
-from brim.sessions.repository import project_of
-from brim.sessions.requests import FORGOTTEN, ClientTotal, IndexedRequest
-from brim.sessions.rests import SessionRest, rest_by_model, rest_of
+from brim.sessions.requests import SELECT, ClientTotal, IndexedRequest
 from brim.sessions.storage import (
     MEMORY,
     NAME,
@@ -48,62 +39,20 @@ from brim.sessions.storage import (
     put_aside,
     writing,
 )
-from brim.sessions.sums import (
-    SpentSum,
-    UsageCell,
-    covered_by_model,
-    covered_cost,
-    latest_covered,
-    rebuild_sums,
-    spent,
-    usage_cells,
-)
+from brim.sessions.sums import SpentSum, UsageCell, spent, usage_cells
 
-NAMED_BY_FOLDER = ("claude-transcript", "gemini-transcript")
-"""Formats of the files whose folder's name says whose project they are."""
+if TYPE_CHECKING:
+    from brim.models.price_list import Prices
+    from brim.sessions.reading import FileReading
+    from brim.sessions.rests import SessionRest
+    from brim.sessions.updating import IndexUpdates
+
+PRICED = "prices"
+"""The fact that says with which prices requests were priced."""
 PATIENCE = 2.0
 """Seconds that a command waits for another process that writes; a hook waits less."""
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class AgentFile:
-    """A session's file, and what its place says about it."""
-
-    path: str
-    agent: str = ""
-    format: str = ""
-    slug: str = ""
-    """The name that the agent made of the project's folder, empty if the place has none."""
-    folder: str = ""
-    """The folder that the agent works in, if somebody knows; else the file's lines say."""
-    position: FilePosition | None = None
-    """How far it was read before."""
-
-
-@dataclass(slots=True)
-class UpdateResult:
-    """What an update has read."""
-
-    files: int = 0
-    new_bytes: int = 0
-    failed: tuple[str, ...] = ()
-    is_complete: bool = True
-    """Whether everything was read, not only to the bounds."""
-    is_written: bool = True
-
-
-def agent_of(format: str) -> str:
-    """Return the agent that writes files of *format*.
-
-    >>> agent_of("openai-chat")
-    'other'
-    """
-    formats = agent_formats()
-    if format in formats:
-        return formats[format][0].name
-    return "other"
 
 
 def index_path(environ: Mapping[str, str]) -> str:
@@ -129,15 +78,28 @@ class SessionIndex:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
-        self._home = home
-        self.prices = PriceList() if prices is None else prices
-        """What requests cost."""
+        self.home = home
+        if prices is not None:
+            self.prices = prices
         self._price_version = price_version
         self._patience = patience
         self._clock = clock
         self._unwritten: list[tuple[IndexedRequest, int, int]] = []
-        self._projects: dict[str, str] = {}
         self._opened = self._open()
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What requests cost."""
+        from brim.models.price_list import PriceList  # a limit that asks for sums needs no prices
+
+        return PriceList()
+
+    @cached_property
+    def _updates(self) -> IndexUpdates:
+        """What changes the index. It reads every agent's files, so it's loaded if one is new."""
+        from brim.sessions.updating import IndexUpdates
+
+        return IndexUpdates(self)
 
     @classmethod
     def of_user(cls, environ: Mapping[str, str], **options: Any) -> SessionIndex:
@@ -175,7 +137,7 @@ class SessionIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _guarded(self, action: Callable[[], _Result]) -> _Result:
+    def guarded(self, action: Callable[[], _Result]) -> _Result:
         """Do *action*; if it shows that the file is damaged, begin again with a new index."""
         try:
             return action()
@@ -192,15 +154,9 @@ class SessionIndex:
 
     # Reading what agents wrote
 
-    def project_of(self, folder: str) -> str:
-        """Return the project that *folder* belongs to: its repository, else the folder."""
-        if folder not in self._projects:
-            self._projects[folder] = project_of(folder, self._home)
-        return self._projects[folder]
-
     def unread(self, files: Iterable[AgentFile]) -> list[AgentFile]:
         """Return those of *files* that have changed, each with how far it was read."""
-        return self._guarded(lambda: self._unread(files))
+        return self.guarded(lambda: self._unread(files))
 
     def _unread(self, files: Iterable[AgentFile]) -> list[AgentFile]:
         indexed = indexed_files(self.database)
@@ -217,48 +173,23 @@ class SessionIndex:
 
     def update(self, files: Iterable[AgentFile], bounds: ReadingBounds = UNBOUNDED) -> UpdateResult:
         """Read what is new in *files*, within *bounds* for all of them together."""
-        result = UpdateResult()
-        readings: list[tuple[AgentFile, FileReading]] = []
-        failed: list[str] = []
-        for file in files:
-            if bounds.are_reached(result.new_bytes):
-                result.is_complete = False
-                break
-            reading = self._read(file, bounds, failed)
-            if reading is not None:
-                readings.append((file, reading))
-                result.files += 1
-                result.new_bytes += reading.size
-                result.is_complete = result.is_complete and reading.is_complete
-        result.failed = tuple(failed)
-        if readings:
-            result.is_written = self.add(readings)
-        return result
+        changed = self.guarded(lambda: self._changed(files))
+        if not changed:
+            return UpdateResult()
+        return self._updates.read(changed, bounds)
 
-    def _read(
-        self, file: AgentFile, bounds: ReadingBounds, failed: list[str]
-    ) -> FileReading | None:
-        """Read one file; None if nothing was written since, or it can't be read."""
-        try:
-            about = os.stat(file.path)
-        except (OSError, ValueError):
-            return None
-        earlier = self._guarded(lambda: indexed_file(self.database, file.path))
-        position = None if earlier is None else earlier.position
-        if position is not None and position.is_unchanged(about):
-            return None
-        try:
-            return read_file(
-                file.path,
-                format=file.format,
-                position=position,
-                slug=file.slug,
-                bounds=bounds,
-                prices=self.prices,
-            )
-        except InputError as error:
-            failed.append(str(error))
-            return None
+    def _changed(self, files: Iterable[AgentFile]) -> list[AgentFile]:
+        """Return those of *files* that can be read and have changed, a few of many."""
+        changed: list[AgentFile] = []
+        for file in files:
+            with suppress(OSError, ValueError):
+                about = os.stat(file.path)
+                earlier = indexed_file(self.database, file.path)
+                if earlier is None:
+                    changed.append(file)
+                elif not earlier.position.is_unchanged(about):
+                    changed.append(replace(file, position=earlier.position))
+        return changed
 
     def add(
         self, readings: Iterable[tuple[AgentFile, FileReading]], *, needs_rows: bool = False
@@ -267,85 +198,32 @@ class SessionIndex:
 
         Then only sums have it, unless the process *needs_rows*: those are in a copy of the index.
         """
-        readings = list(readings)
-        try:
-            self._guarded(lambda: self._add(readings))
-            return True
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                problem = f"{self.path}: {error}. What is counted now isn't kept."
-                self._opened = replace(self._opened, problem=problem)
-        if needs_rows:
-            self._go_on_in_memory()
-            self._add(readings)
-        else:
-            self._count_in_memory(readings)
-        return False
+        return self._updates.add(list(readings), needs_rows=needs_rows)
 
-    def _go_on_in_memory(self) -> None:
+    @property
+    def now(self) -> float | None:
+        """The time of requests whose line has none: a kept index counts them as new."""
+        if self.is_kept:
+            return self._clock()
+        return None
+
+    def go_on_in_memory(self) -> None:
         """Go on with a copy of the index that ends with the process."""
         copy = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
         self.database.backup(copy)
         self.close()
         self._opened = replace(self._opened, database=copy, is_in_memory=True)
 
-    def _add(self, readings: list[tuple[AgentFile, FileReading]]) -> None:
-        with writing(self.database):
-            writer = IndexWriter(self.database, now=self._now())
-            for file, reading in readings:
-                self._note_folder(file, reading)
-            for file, reading in readings:
-                if reading.position is None:
-                    continue
-                agent = file.agent or agent_of(reading.position.format)
-                project = self._project(file, reading)
-                writer.add(reading, agent, project)
-                put_file(
-                    self.database,
-                    IndexedFile(file.path, agent, project, reading.position),
-                )
-            writer.finish()
+    def report(self, problem: str) -> None:
+        """Tell *problem* once, with the next answer."""
+        self._opened = replace(self._opened, problem=problem)
 
-    def _note_folder(self, file: AgentFile, reading: FileReading) -> None:
-        """Remember which folder an agent's name for a project means: not every file says it."""
-        folder = file.folder or reading.folder
-        if file.slug and folder and self._fact(f"folder of {file.slug}") != folder:
-            self._put_fact(f"folder of {file.slug}", folder)
-
-    def _now(self) -> float | None:
-        """Return the time of requests whose line has none: a kept index counts them as new."""
-        return self._clock() if self.is_kept else None
-
-    def _project(self, file: AgentFile, reading: FileReading) -> str:
-        """Return the project that a file's requests count for: that in which its session began."""
-        earlier = indexed_file(self.database, file.path)
-        if earlier is not None and earlier.project:
-            return earlier.project
-        has_slug = reading.position is not None and reading.position.format in NAMED_BY_FOLDER
-        folder = file.folder or reading.folder
-        if not folder and has_slug:
-            folder = self._fact(f"folder of {file.slug}")
-        if folder:
-            return self.project_of(folder)
-        return file.slug if has_slug else ""
-
-    def _count_in_memory(self, readings: list[tuple[AgentFile, FileReading]]) -> None:
-        """Count requests that can't be written now; the next process reads them again."""
-        for file, reading in readings:
-            folder = file.folder or reading.folder
-            project = self.project_of(folder) if folder else file.slug
-            for report in reading.requests.values():
-                request = report.owned_by(file.agent, project)
-                earlier = self._row(request.key) or IndexedRequest(request.key)
-                cost = max(0, request.counted_cost - earlier.counted_cost)
-                fresh = max(0, request.fresh - earlier.fresh)
-                self._unwritten.append((request, cost, fresh))
-
-    def _row(self, key: str) -> IndexedRequest | None:
-        with suppress(sqlite3.Error):
-            row = self.database.execute(f"{SELECT} WHERE key = ?", (key,)).fetchone()
-            return None if row is None else IndexedRequest(*row)
-        return None
+    def count_unwritten(self, request: IndexedRequest) -> None:
+        """Count a request that can't be written now; the next process reads it again."""
+        earlier = self.request(request.key) or IndexedRequest(request.key)
+        cost = max(0, request.counted_cost - earlier.counted_cost)
+        fresh = max(0, request.fresh - earlier.fresh)
+        self._unwritten.append((request, cost, fresh))
 
     def forget_missing(self) -> None:
         """Forget how far files were read that their agents have deleted; requests stay."""
@@ -357,7 +235,7 @@ class SessionIndex:
     def spent(self, scope: str, since: float | None = None) -> SpentSum:
         """Return what was spent in *scope* since a moment, or ever: the one sum for every limit."""
         try:
-            sums = self._guarded(lambda: spent(self.database, scope, since))
+            sums = self.guarded(lambda: spent(self.database, scope, since))
         except sqlite3.OperationalError:
             sums = SpentSum()
         cost = sums.cost
@@ -370,14 +248,22 @@ class SessionIndex:
 
     def cells(self, by: str) -> list[UsageCell]:
         """Return the sums of all requests by quarter hour, and by the column *by*."""
-        return self._guarded(lambda: list(usage_cells(self.database, by)))
+        return self.guarded(lambda: list(usage_cells(self.database, by)))
 
     def requests(self, condition: str = "kind = 'request'", *values: Any) -> list[IndexedRequest]:
         """Return the requests for which the SQL *condition* is true, in the order of their keys."""
         query = f"{SELECT} WHERE {condition} ORDER BY key"
-        return self._guarded(
+        return self.guarded(
             lambda: [IndexedRequest(*row) for row in self.database.execute(query, values)]
         )
+
+    def request(self, key: str) -> IndexedRequest | None:
+        """Return the request *key*; None if there is none, or the index can't be read."""
+        with suppress(sqlite3.Error):
+            row = self.database.execute(f"{SELECT} WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                return IndexedRequest(*row)
+        return None
 
     def last_requests(
         self, *, project: str = "", session: str = "", sub_agent: str | None = None, count: int
@@ -394,7 +280,7 @@ class SessionIndex:
                 conditions.append(f"{column} = ?")
                 values.append(value)
         query = f"{SELECT} WHERE {' AND '.join(conditions)} ORDER BY time DESC LIMIT ?"
-        return self._guarded(
+        return self.guarded(
             lambda: [IndexedRequest(*row) for row in self.database.execute(query, (*values, count))]
         )
 
@@ -402,21 +288,6 @@ class SessionIndex:
         """Return the clients' own totals by session."""
         rows = self._rows("SELECT session, cost, tokens, until FROM totals")
         return {row[0]: ClientTotal(row[0], row[1], json.loads(row[2]), row[3]) for row in rows}
-
-    def rests(self) -> list[SessionRest]:
-        """Return what the clients' totals show beyond requests, by session and model."""
-        return self._guarded(lambda: list(self._rests()))
-
-    def _rests(self) -> Iterator[SessionRest]:
-        for session, total in sorted(self.totals().items()):
-            covered = covered_by_model(self.database, session, total.until)
-            cost = covered_cost(self.database, session, total.until)
-            uncovered = rest_of(total, covered, cost)
-            if uncovered.is_positive:
-                latest = latest_covered(self.database, session, total.until)
-                by_model = rest_by_model(total, covered)
-                tokens = list(uncovered.counts)
-                yield SessionRest(session, tokens, uncovered.cost, latest, by_model)
 
     def owners(self) -> dict[str, tuple[str, str]]:
         """Return agent and project of each session."""
@@ -440,70 +311,54 @@ class SessionIndex:
 
     def files(self) -> dict[str, IndexedFile]:
         """Return every file that was read, by path."""
-        return self._guarded(lambda: indexed_files(self.database))
+        return self.guarded(lambda: indexed_files(self.database))
 
     def forked_sessions(self) -> set[str]:
         """Return the sessions that have requests of others: a fork begins with its parent's."""
         return {session for (session,) in self._rows("SELECT session FROM copies")}
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        return self._guarded(lambda: self.database.execute(query).fetchall())
+        return self.guarded(lambda: self.database.execute(query).fetchall())
 
     def _rows_of(self, query: str, session: str) -> list[tuple[Any, ...]]:
-        return self._guarded(lambda: self.database.execute(query, (session,)).fetchall())
+        return self.guarded(lambda: self.database.execute(query, (session,)).fetchall())
 
     # Keeping it right
 
     def forget(self, key: str) -> bool:
         """Drop the request *key* for good; return whether there was one."""
-        with writing(self.database):
-            row = self._row(key)
-            if row is None or row.kind == FORGOTTEN:
-                return False
-            blank = IndexedRequest(
-                row.key,
-                FORGOTTEN,
-                row.agent,
-                row.project,
-                row.session,
-                row.sub_agent,
-                row.model,
-                time=row.time,
-            )
-            writer = IndexWriter(self.database)
-            writer.rewrite(blank, row)
-            writer.finish()
-        return True
+        return self._updates.forget(key)
 
     def apply_prices(self) -> None:
         """Price all requests again if prices have changed since they were priced."""
-        self._guarded(self._apply_prices)
+        if self.is_kept and self.guarded(lambda: self.fact(PRICED)) != self._price_version:
+            self._updates.reprice(self._price_version)
 
-    def _apply_prices(self) -> None:
-        if self._fact("prices") == self._price_version:
-            return
-        with suppress(sqlite3.OperationalError), writing(self.database):
-            IndexWriter(self.database).reprice(self.prices)
-            rebuild_sums(self.database)
-            self._put_fact("prices", self._price_version)
+    def rests(self) -> list[SessionRest]:
+        """Return what the clients' totals show beyond requests, by session and model."""
+        return self.guarded(lambda: list(self._updates.rests()))
 
-    def _fact(self, name: str) -> str:
+    def fact(self, name: str) -> str:
+        """Return what the index remembers under *name*; empty if nothing."""
         row = self.database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return "" if row is None else str(row[0])
+        if row is None:
+            return ""
+        return str(row[0])
 
-    def _put_fact(self, name: str, value: str) -> None:
+    def put_fact(self, name: str, value: str) -> None:
+        """Remember *value* under *name*."""
         self.database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     @property
     def is_complete(self) -> bool:
         """Whether every file of the agents was read since the index was made."""
-        return self._guarded(lambda: self._fact("complete")) == "yes"
+        return self.guarded(lambda: self.fact("complete")) == "yes"
 
     def mark_complete(self) -> None:
         """Note that every file of the agents was read."""
         if not self.is_complete:
             with suppress(sqlite3.OperationalError):
-                self._put_fact("complete", "yes")
+                self.put_fact("complete", "yes")
 
     def copy_daily(self) -> str:
         """Keep a copy of today; return its path if one was made."""

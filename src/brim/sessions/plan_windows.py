@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brim.agents.fields import mapping, text
-from brim.agents.lines import seconds
+from brim.agents.times import seconds
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file

@@ -10,20 +10,21 @@ from __future__ import annotations
 import json
 import os
 import stat
-import time
 import zlib
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from brim.agents.agent import subagent_of
 from brim.agents.call import Event
 from brim.agents.events import Compaction, RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line
 from brim.agents.readers import format_of
-from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
+from brim.agents.stream import BLOCK, LONGEST_LINE, read
 from brim.agents.usage import UsageLines, usage_lines_of
 from brim.errors import InputError
 from brim.models.price_list import Prices
 from brim.models.usage import Tokens
+from brim.sessions.files import UNBOUNDED, FilePosition, ReadingBounds
 from brim.sessions.requests import (
     ESTIMATE,
     ClientTotal,
@@ -53,46 +54,6 @@ UNREADABLE = (
 """What reading a line may raise that holds something else than its client writes."""
 LINES_PER_LOOK = 64
 """Lines between two looks at the clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilePosition:
-    """How far a file was read, and what it was then."""
-
-    inode: int
-    size: int
-    modified: int
-    """Nanoseconds."""
-    read_to: int = 0
-    tail_crc: int = 0
-    format: str = ""
-    state: str = "{}"
-    broken: int = 0
-    """Lines that couldn't be read."""
-
-    def is_unchanged(self, about: os.stat_result) -> bool:
-        """Whether nothing was written since."""
-        stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
-        return stamp == (self.inode, self.size, self.modified)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingBounds:
-    """How much may be read before the rest waits for the next time."""
-
-    size: int | None = None
-    """Bytes."""
-    deadline: float | None = None
-    """A moment of ``time.monotonic``."""
-
-    def are_reached(self, size: int) -> bool:
-        """Whether *size* bytes, or this moment, are enough."""
-        if self.size is not None and size >= self.size:
-            return True
-        return self.deadline is not None and time.monotonic() >= self.deadline
-
-
-UNBOUNDED = ReadingBounds()
 
 
 @dataclass(slots=True)

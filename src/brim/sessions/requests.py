@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brim.models.price_list import Prices
 from brim.models.usage import Tokens
+
+if TYPE_CHECKING:
+    from brim.models.price_list import Prices
 
 QUARTER = 900
 """Seconds: the clock of every time zone is a multiple of a quarter of an hour ahead of UTC."""
@@ -149,6 +151,7 @@ class IndexedRequest:
 
 
 COLUMNS = tuple(field.name for field in fields(IndexedRequest))
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM requests"  # noqa: S608 - names of columns
 _ROW: Callable[[IndexedRequest], tuple[Any, ...]] = attrgetter(*COLUMNS)
 _AFTER_PROJECT: Callable[[IndexedRequest], tuple[Any, ...]] = attrgetter(
     *COLUMNS[COLUMNS.index("project") + 1 :]

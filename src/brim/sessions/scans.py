@@ -17,12 +17,13 @@ from io import FileIO
 from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim.agents.agent import subagent_of
 from brim.agents.call import Event
 from brim.agents.claude.reports import report_of
 from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line, text, value
 from brim.agents.readers import AnyReader, format_of
-from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
+from brim.agents.stream import BLOCK, LONGEST_LINE, read
 from brim.errors import InputError
 from brim.models.usage import Tokens
 from brim.sessions.session_files import TRANSCRIPT, SessionFile, Stamp, slug_of

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import NamedTuple, Self
 
 from brim.agents import agent_named, every_agent
+from brim.agents.agent import subagent_of
 from brim.agents.fields import parsed_line
-from brim.agents.stream import subagent_of
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.files import sha256_hex

@@ -126,12 +126,6 @@ def usage_cells(database: sqlite3.Connection, by: str) -> Iterator[UsageCell]:
         yield UsageCell(*row)
 
 
-def sums_by_scope(database: sqlite3.Connection) -> dict[tuple[str, int], SpentSum]:
-    """Return every sum, by scope and quarter: what ``rebuilt_sums`` should make again."""
-    rows = database.execute("SELECT scope, quarter, cost, tokens FROM sums")
-    return {(scope, quarter): SpentSum(cost, tokens) for scope, quarter, cost, tokens in rows}
-
-
 def rebuild_sums(database: sqlite3.Connection) -> None:
     """Make all sums again from the requests, after prices or rows changed."""
     database.execute("DELETE FROM sums")

@@ -89,6 +89,13 @@ def read_text(path: str, *, at_most: int = 1 << 30) -> str:
     return "".join(chunks(InputSource(name_of(path), path=path), check))
 
 
+def text_of(argument: str) -> str:
+    """Return *argument*, or for ``-`` standard input without its last line end."""
+    if argument != "-":
+        return argument
+    return read_text("-").removesuffix("\n").removesuffix("\r")
+
+
 def name_of(path: str) -> str:
     """Return what *path* is called in messages."""
     if path == "-":

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from brim.config import Config
 from brim.errors import BrimError
-from brim.sessions.window.live import follow
-from brim.sessions.window.watch import UNTOLD, Reading, Watch
+from brim.run.watch import UNTOLD, Watch
+from brim.sessions.window.live import Reading, follow
 
 T = TypeVar("T")
 Advance = Callable[[int], object]

@@ -16,8 +16,8 @@ from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.models.versions import price_version
 from brim.money.amounts import in_unit
-from brim.money.book import (
-    LimitBook,
+from brim.money.book import LimitBook
+from brim.money.changing import (
     change_limits,
     limits_to_set,
     raised_by_tenth,
@@ -29,10 +29,10 @@ from brim.money.decision import BELOW, WARNED
 from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
 from brim.money.words import go_on, sum_sentence
-from brim.sessions.report.reading import read_sessions
 from brim.sessions.report.usage import UsageFilter, UsageReport, usage_report
 from brim.sessions.requests import EVERYTHING
 from brim.sessions.session_files import SessionFile
+from brim.sessions.up_to_date import read_sessions
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 

@@ -18,7 +18,7 @@ from brim.errors import BrimError
 from brim.install import pausing
 from brim.install.status import home_status
 from brim.sessions.report.usage import UsageReport
-from brim.sessions.window.watch import Reading
+from brim.sessions.window.live import Reading
 from brim.sessions.window.windows import AutoCompact
 from brim.ui.background import AWAKE, INTERVAL, MOST, PATIENCE, Followed, StillReading
 from brim.ui.money import limit_bars, read_usage

@@ -16,8 +16,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from brim.agents.agent import subagent_of
 from brim.agents.events import Message, StateSeen
-from brim.agents.stream import Feed, subagent_of
+from brim.agents.stream import Feed
 from brim.errors import InputError
 from brim.figures import (
     age,
@@ -32,7 +33,7 @@ from brim.figures import (
     share,
 )
 from brim.memory.quotes import masked_line
-from brim.models.overrides import use
+from brim.models.configured import use
 from brim.sessions.index import index_path
 from brim.sessions.report.index import findings_cache
 from brim.sessions.session_files import SessionFile, Stamp, newest_first, own_files

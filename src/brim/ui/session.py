@@ -30,6 +30,7 @@ from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.money.words import STOPPED_BY
 from brim.rules.state import RulesState, SessionRefusal
+from brim.run.watch import read_session
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import (
     GROUPS,
@@ -46,7 +47,7 @@ from brim.sessions.report.page import Chart
 from brim.sessions.report.page import page as shared_page
 from brim.sessions.report.waste import ADVICE, KINDS, Waste
 from brim.sessions.session_files import SessionFile, named_files
-from brim.sessions.window.watch import Reading, read_session
+from brim.sessions.window.live import Reading
 from brim.ui.background import AWAKE, INTERVAL
 from brim.ui.place import Head, Place, about, clock_time, page, render
 
@@ -303,8 +304,8 @@ def read_picture(
         file.path,
         config,
         place.environ,
-        taken=advance,
-        seen=lambda events: seen.extend(filter(_matters, events)),
+        on_read=advance,
+        on_events=lambda events: seen.extend(filter(_matters, events)),
     )
     requests = session_requests(file.path, at=1, index=place.cache, on_read=advance)
     overview = sessions_report(

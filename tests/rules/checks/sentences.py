@@ -7,7 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from brim.agents.call import ToolCall
-from brim.rules.checks import CallPlace, CheckedCall, RuleCheck, check_for
+from brim.rules.checks import (
+    CallPlace,
+    CheckedCall,
+    RuleCheck,
+    breach_of,
+    check_for,
+    fulfilled_needs,
+)
 
 HERE = Path(__file__).parent
 PLACE = CallPlace("/work/shop", "/work/shop", "/home/me")
@@ -28,6 +35,26 @@ def wordings() -> Iterator[tuple[str, str, str]]:
         else:
             language, _, text = line.partition(": ")
             yield rule, language, text
+
+
+def wordings_with_calls() -> Iterator[tuple[str, str, str]]:
+    """Each wording of the other table, a call that breaks it, and one that must pass."""
+    for line in lines_of("wordings_with_calls.tsv"):
+        _, _, text, breaking, passing = line.split("\t")
+        yield text, breaking, passing
+
+
+def is_broken_by(check: RuleCheck, act: str, place: CallPlace) -> bool:
+    """Whether *act* breaks *check*: ``run: COMMAND``, ``edit: FILE :: LINE`` or ``end: …, ran C``."""
+    kind, _, what = act.partition(": ")
+    if kind == "run":
+        return breach_of(check, shell(what, place)) is not None
+    if kind == "edit":
+        path, _, line = what.partition(" :: ")
+        return breach_of(check, edit(path, line, "old", place)) is not None
+    _, _, command = what.partition(", ran ")
+    fulfilled = fulfilled_needs(check, shell(command, place))
+    return check.is_before_done and len(fulfilled) < len(check.needs)
 
 
 @cache

@@ -31,7 +31,8 @@ def examples(kind: str) -> list[tuple[str, str]]:
     pairs = []
     for rule in everyday_rules():
         if rule.stance != "done":
-            pairs += [(rule.name, command) for command in rule.row[kind]]
+            name = rule.row.get("like", rule.name)
+            pairs += [(name, command) for command in rule.row[kind]]
     return pairs
 
 
@@ -152,6 +153,19 @@ def test_a_text_that_names_a_call_is_none(text: str, command: str, wrapper: str)
     assert breach_of(check_of(text), shell(wrapper.format(command, q=quoted(command)))) is None
 
 
+@given(
+    st.lists(st.sampled_from(INNOCENT), min_size=1, max_size=4),
+    st.sampled_from(BROKEN),
+    st.sampled_from(["\n", "\ntrue && ", "\nls | head; "]),
+)
+def test_texts_that_name_a_call_are_none_however_they_are_joined(
+    wrappers: list[str], broken: tuple[str, str], between: str
+) -> None:
+    text, command = broken
+    lines = [wrapper.format(command, q=quoted(command)) for wrapper in wrappers]
+    assert breach_of(check_of(text), shell(between.join(lines))) is None
+
+
 CHECKS = [(text, check) for _, _, text in wordings() if (check := check_for(text))]
 PASSING = [command for _, command in examples("ok")]
 
@@ -171,13 +185,14 @@ def test_an_everyday_call_breaks_no_rule_that_forbids_other_programs(command: st
     named = ("pytest", "make test", "make lint", "pytest -x")
     for text, check in CHECKS:
         breach = breach_of(check, shell(command))
-        assert breach is None or any(name in text for name in named)
+        is_about_tests = check.name == "full-test-suite"
+        assert breach is None or is_about_tests or any(name in text for name in named)
 
 
 # Package managers ---------------------------------------------------------------------------------
 
 MANAGERS = {
-    "npm": ["npm install", "npm i x", "npm add x", "npm ci", "npm uninstall x"],
+    "npm": ["npm install", "npm i x", "npm add x", "npm ci", "npm uninstall x", "npm run build"],
     "pnpm": ["pnpm install", "pnpm i", "pnpm add x", "pnpm remove x"],
     "yarn": ["yarn", "yarn install", "yarn add x"],
     "bun": ["bun install", "bun i", "bun add x"],
@@ -187,8 +202,8 @@ MANAGERS = {
     "conda": ["conda install x", "mamba install x"],
 }
 OTHER_CALLS = [
-    "npm --version", "npm view x", "npm publish", "npm run build", "pnpm --version", "yarn --version",
-    "yarn build", "bun run x", "pip --version", "pip list", "pip show x", "uv --version", "uv run x",
+    "npm --version", "npm view x", "npm publish", "npm ls", "pnpm --version", "yarn --version",
+    "yarn info x", "bun --version", "pip --version", "pip list", "pip show x", "uv --version", "uv run x",
     "poetry run x", "conda activate x", "npm help install", "which npm", "command -v pip",
 ]  # fmt: skip
 
@@ -347,6 +362,6 @@ def test_deciding_imports_nothing_of_compiling() -> None:
     code = "import brim.rules.checks.deciding, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())
-    for name in ("recognition", "everyday", "general", "lexicon", "sentence", "stance", "names"):
+    for name in ("recognition", "everyday", "general", "lexicon", "clauses", "stance"):
         assert f"brim.rules.checks.{name}" not in modules
     assert "tomllib" not in modules

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from brim.rules.checks import NOT_CHECKED, RuleCheck, check_for
+from brim.rules.checks import NOT_CHECKED, CallPlace, RuleCheck, check_for
 from brim.rules.checks.everyday import EverydayRule, everyday_rules
-from tests.rules.checks.sentences import lines_of, wordings
+from tests.rules.checks.sentences import (
+    is_broken_by,
+    lines_of,
+    wordings,
+    wordings_with_calls,
+)
 
 
 def test_every_everyday_rule_has_five_wordings_in_each_language() -> None:
@@ -76,8 +84,8 @@ def test_a_condition_that_no_call_shows_leaves_no_check(text: str, rule: str) ->
     [
         (
             "Use pnpm, not npm",
-            "npm install, i, add, ci, update and uninstall are stopped once, with this rule as the"
-            " reason",
+            "npm install, i, add, ci, update, uninstall, run and test are stopped once, with this rule"
+            " as the reason",
         ),
         ("Never push", "git push is stopped once, with this rule as the reason"),
         (
@@ -122,3 +130,75 @@ def test_a_check_is_one_text_and_back() -> None:
         assert RuleCheck.from_text(check.to_text()) == check
         assert "\n" not in check.to_text()
     assert RuleCheck.from_text('{"calls":["x"],"of_a_later_brim":1}') == RuleCheck(calls=("x",))
+
+
+@pytest.mark.parametrize(("text", "breaking", "passing"), list(wordings_with_calls()))
+def test_a_wording_stops_what_it_means(
+    text: str, breaking: str, passing: str, tmp_path: Path
+) -> None:
+    if breaking.startswith("edit: "):  # a migration is kept if it's there already
+        existing = tmp_path / breaking.removeprefix("edit: ").partition(" :: ")[0]
+        existing.parent.mkdir(parents=True, exist_ok=True)
+        existing.write_text("old\n")
+    place = CallPlace(str(tmp_path), str(tmp_path), branch="topic")
+    check = check_for(text)
+    assert check is not None
+    assert is_broken_by(check, breaking, place)
+    assert not is_broken_by(check, passing, place)
+
+
+# Promises -----------------------------------------------------------------------------------------
+
+ENGLISH = [text for _, language, text in wordings() if language == "en"]
+ONE_CLAUSE = [text for text in ENGLISH if not set(",;:–()`|") & set(text)]
+REASONS = [
+    " – it broke twice",
+    ", it hurts everybody",
+    " because the pipeline hates it",
+    " (trust us)",
+]
+MARKUP = ["- {}", "* {}", "3. {}", "**{}**", "> {}", "{}!!", "  {}  "]
+CONDITIONS = [
+    "{} on Fridays",
+    "{} if it rains",
+    "{} when the moon is full",
+    "{}, except in the docs",
+    "{}, but it's okay in fixtures",
+    "If it rains, {}",
+    "On release branches, {}",
+    "In the docs folder, {}",
+    "{} unless the lockfile is missing",
+    "Is it true that {}?",
+    "Backend: {}",
+]
+
+
+@given(st.sampled_from(ENGLISH), st.sampled_from(REASONS))
+def test_a_reason_changes_nothing(text: str, reason: str) -> None:
+    assert check_for(text.rstrip(".!") + reason) == check_for(text)
+
+
+@given(st.sampled_from(list(wordings())), st.sampled_from(MARKUP))
+def test_markup_changes_nothing(wording: tuple[str, str, str], markup: str) -> None:
+    text = wording[2]
+    assert check_for(markup.format(text)) == check_for(text)
+
+
+@given(st.sampled_from(ONE_CLAUSE), st.sampled_from(CONDITIONS))
+def test_a_condition_that_no_call_shows_is_never_dropped(text: str, condition: str) -> None:
+    assert check_for(condition.format(text.rstrip(".!"))) is None
+
+
+@given(st.sampled_from(ONE_CLAUSE), st.integers(0, 12))
+def test_a_word_that_is_not_understood_leaves_no_check(text: str, place: int) -> None:
+    assume("folder" not in text and "directory" not in text)  # an unknown word names it
+    words = text.split()
+    words.insert(min(place, len(words) - 1), "Zorbling")
+    assert check_for(" ".join(words)) is None
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    check = check_for(text)
+    assert check is None or RuleCheck.from_text(check.to_text()) == check
+    assert check_for(text) == check

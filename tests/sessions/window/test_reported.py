@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brim.config import Config
 from brim.config.values import load
 from brim.hooks.statusline import facts_of, lines_for
-from brim.sessions.window.watch import read_session
+from brim.run.watch import read_session
 from brim.sessions.window.windows import AutoCompact, ReportedWindow, reported_window
 from tests.hooks.status_samples import NOW, SESSION, encoded, sent
 

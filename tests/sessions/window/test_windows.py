@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from brim.agents.events import End, Message, ModelSeen, RunTotal
-from brim.models.overrides import MemoryWindowStore, remember_in, report_window
+from brim.models.reported import MemoryWindowStore, remember_in, report_window
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.windows import Window, Windows
 from tests.sessions.window.lines import MODEL, usage

@@ -144,10 +144,16 @@ class ClaudeLineReader(LineReader):
         if not refusal and flag(detail, "interrupted"):
             refusal = "interrupt"
         if not refusal and failed:
-            refusal = refusal_of(answer)
-        if not refusal and failed and isinstance(detail, str):
-            refusal = refusal_of(detail)
+            refusal = _refusal_among(answer, detail)
         self.result(id, answer, failed=failed, refusal=refusal, detail=detail)
+
+
+def _refusal_among(*texts: object) -> str:
+    """Return the refusal that the first of *texts* says; empty if none is one."""
+    for answer in texts:
+        if isinstance(answer, str) and refusal_of(answer):
+            return refusal_of(answer)
+    return ""
 
 
 def _detail(line: Mapping[str, Any]) -> object:

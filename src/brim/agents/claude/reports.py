@@ -20,7 +20,8 @@ from brim.agents.fields import (
     text,
     whole,
 )
-from brim.agents.lines import SYNTHETIC, Where, micro_dollars, seconds, tokens
+from brim.agents.lines import SYNTHETIC, Where, micro_dollars, tokens
+from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
 Report = Usage | RunTotal | Compaction

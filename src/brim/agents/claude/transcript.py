@@ -25,20 +25,21 @@ from brim.agents.claude.reports import (
 from brim.agents.claude.value import tagged, typed_text
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
-from brim.agents.lines import SYNTHETIC, Bounded, LineReader, Told, micro_dollars, seconds, tokens
+from brim.agents.lines import SYNTHETIC, Bounded, LineReader, Told, micro_dollars, tokens
+from brim.agents.times import seconds
 
 _CONTINUED = "This session is being continued"
 """How the summary of a compaction begins."""
 
-_STREAM_KEYS: dict[str, tuple[str, ...]] = {
-    "stream_event": (),
-    "control_request": (),
-    "control_response": (),
-    "keep_alive": (),
-    "rate_limit_event": (),
-    "system": ("subtype",),
-    "tool_use": ("name", "input"),
-    "tool_result": ("tool_use_id",),
+_STREAM_KEYS: dict[str, set[str]] = {
+    "stream_event": set(),
+    "control_request": set(),
+    "control_response": set(),
+    "keep_alive": set(),
+    "rate_limit_event": set(),
+    "system": {"subtype"},
+    "tool_use": {"name", "input"},
+    "tool_result": {"tool_use_id"},
 }
 """Types of the stream's lines, and the keys that they have."""
 
@@ -222,9 +223,7 @@ class ClaudeStreamReader(ClaudeLineReader):
             return "message" in line or "content" in line
         if kind == "result":
             return "stats" not in line
-        if kind not in _STREAM_KEYS:
-            return False
-        return all(key in line for key in _STREAM_KEYS[kind])
+        return kind in _STREAM_KEYS and line.keys() >= _STREAM_KEYS[kind]
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""

@@ -22,7 +22,17 @@ from brim.agents.agent import (
     WindowSeen,
 )
 from brim.agents.call import Tools
-from brim.agents.fields import count, flag, json_file, mapping, parsed_line, text, text_of, value
+from brim.agents.fields import (
+    count,
+    first_mapping,
+    flag,
+    json_file,
+    mapping,
+    parsed_line,
+    text,
+    text_of,
+    value,
+)
 from brim.config.places import home_folder
 from brim.files import data_lines
 
@@ -110,10 +120,9 @@ def _answered(response: object) -> str:
 def window_in(line: bytes) -> WindowSeen | None:
     """Return what a *line* of a transcript says about the main thread's window."""
     if b"compact_boundary" in line:
-        data = parsed_line(line)
-        if text(data, "subtype") == "compact_boundary" and not flag(data, "isSidechain"):
-            left = mapping(data, "compactMetadata") or mapping(data, "compact_metadata")
-            return WindowSeen(count(left, "postTokens") or count(left, "post_tokens"))
+        window = _window_after_compaction(parsed_line(line))
+        if window is not None:
+            return window
     from brim.agents.claude.reports import report_in
     from brim.agents.events import Usage
 
@@ -121,6 +130,14 @@ def window_in(line: bytes) -> WindowSeen | None:
     if not isinstance(report, Usage) or report.agent or not report.tokens.prompt:
         return None
     return WindowSeen(report.tokens.prompt, report.model)
+
+
+def _window_after_compaction(line: object) -> WindowSeen | None:
+    """Return what the main thread's compaction left, if *line* is about one."""
+    if text(line, "subtype") != "compact_boundary" or flag(line, "isSidechain"):
+        return None
+    left = first_mapping(line, "compactMetadata", "compact_metadata")
+    return WindowSeen(count(left, "postTokens") or count(left, "post_tokens"))
 
 
 def session_folders(environ: Mapping[str, str]) -> list[str]:
@@ -222,6 +239,7 @@ def kinds_by_settings(
 AGENT = Agent(
     name="claude",
     title="Claude Code",
+    compacts_by_settings=True,
     events=EVENTS,
     answers=Answers(
         text_at=(

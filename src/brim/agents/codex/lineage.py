@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.fields import first_text, mapping, text, value
-from brim.agents.lines import seconds
+from brim.agents.times import seconds
 
 _TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _COPYING = 2.0

@@ -16,7 +16,7 @@ asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,8 @@ from brim.agents.fields import (
     text_of,
     value,
 )
-from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
+from brim.agents.lines import Bounded, LineReader, refusal_in, tokens
+from brim.agents.times import seconds
 from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.rules.shell import unwrapped
@@ -167,31 +168,41 @@ class CodexRolloutReader(LineReader):
         self._compacted = [Compaction(hidden=hidden, **self.where)]
         if summary:
             self._compacted.append(Message(role="summary", text=summary, **self.where))
-        for item in history:
-            words = _words_of(item)
-            if words and not _is_summary(item):
-                self._compacted.append(Attachment(kind="kept", text=words, **self.where))
+        for words in _words_kept(history):
+            self._compacted.append(Attachment(kind="kept", text=words, **self.where))
 
     def _note(self, payload: Mapping[str, Any], kind: str) -> None:
         if kind not in _NOT_ITEMS:
             self.line_events += self.finish()
-        if kind == "token_count":
-            self._count(mapping(payload, "info"))
-        elif kind == "thread_settings_applied":
-            self._turn(mapping(payload, "thread_settings"))
-        elif kind == "task_started":
-            self._window = count(payload, "model_context_window")
-            self._window_is_new = self._window > 0
-        elif kind == "user_message":
-            self._prompt(text(payload, "message"), kind)
-        elif kind == "item_completed" and text(payload, "item", "type") == "UserMessage":
-            self._prompt(text_of(value(payload, "item", "content")), kind)
-        elif kind == "task_complete":
-            self.tell(End, reason="complete", text=text(payload, "last_agent_message"))
-        elif kind == "turn_aborted":
-            self.tell(End, reason=text(payload, "reason") or "aborted")
-        elif kind in ("error", "stream_error"):
-            self.say("error", text(payload, "message"))
+        read = _NOTES.get(kind)
+        if read is not None:
+            read(self, payload)
+
+    def _token_count(self, payload: Mapping[str, Any]) -> None:
+        self._count(mapping(payload, "info"))
+
+    def _settings_applied(self, payload: Mapping[str, Any]) -> None:
+        self._turn(mapping(payload, "thread_settings"))
+
+    def _task_started(self, payload: Mapping[str, Any]) -> None:
+        self._window = count(payload, "model_context_window")
+        self._window_is_new = self._window > 0
+
+    def _user_message(self, payload: Mapping[str, Any]) -> None:
+        self._prompt(text(payload, "message"), "user_message")
+
+    def _item_completed(self, payload: Mapping[str, Any]) -> None:
+        if text(payload, "item", "type") == "UserMessage":
+            self._prompt(text_of(value(payload, "item", "content")), "item_completed")
+
+    def _task_complete(self, payload: Mapping[str, Any]) -> None:
+        self.tell(End, reason="complete", text=text(payload, "last_agent_message"))
+
+    def _turn_aborted(self, payload: Mapping[str, Any]) -> None:
+        self.tell(End, reason=text(payload, "reason") or "aborted")
+
+    def _error(self, payload: Mapping[str, Any]) -> None:
+        self.say("error", text(payload, "message"))
 
     # Requests
 
@@ -361,9 +372,29 @@ class CodexRolloutReader(LineReader):
             self.result(id, answer, failed=failed, refusal=refusal, code=code)
 
 
+_NOTES: dict[str, Callable[[CodexRolloutReader, Mapping[str, Any]], None]] = {
+    "token_count": CodexRolloutReader._token_count,
+    "thread_settings_applied": CodexRolloutReader._settings_applied,
+    "task_started": CodexRolloutReader._task_started,
+    "user_message": CodexRolloutReader._user_message,
+    "item_completed": CodexRolloutReader._item_completed,
+    "task_complete": CodexRolloutReader._task_complete,
+    "turn_aborted": CodexRolloutReader._turn_aborted,
+    "error": CodexRolloutReader._error,
+    "stream_error": CodexRolloutReader._error,
+}
+"""Who reads each kind of note."""
+
+
 def _is_summary(item: object) -> bool:
     metadata = value(item, "internal_chat_message_metadata_passthrough")
     return "compaction.summary" in items(metadata, "content_item_kinds")
+
+
+def _words_kept(history: list[Any]) -> list[str]:
+    """Return what each item of a *history* says that isn't its summary."""
+    texts = [_words_of(item) for item in history if not _is_summary(item)]
+    return [words for words in texts if words]
 
 
 def _words_of(item: object) -> str:
@@ -550,14 +581,20 @@ class CodexExecReader(LineReader):
         code = value(item, "exit_code")
         answer = text(item, "aggregated_output") or text(item, "error", "message")
         answer = answer or text_of(value(item, "result", "content"))
-        failed = status in ("failed", "declined") or (type(code) is int and code != 0)
-        refusal = ""
-        if status == "declined":
-            refusal = "permission"
-        elif failed:
-            refusal = refusal_in(answer)
+        is_error_code = type(code) is int and code != 0
+        failed = status in ("failed", "declined") or is_error_code
+        refusal = _refusal_of(status, answer, failed=failed)
         for id in ids:
             self.result(id, answer, failed=failed, refusal=refusal, code=code)
+
+
+def _refusal_of(status: str, answer: str, *, failed: bool) -> str:
+    """Return which refusal an item that ended with *status* is; empty if it is none."""
+    if status == "declined":
+        return "permission"
+    if failed:
+        return refusal_in(answer)
+    return ""
 
 
 def _kind_of(item: Mapping[str, Any]) -> str:

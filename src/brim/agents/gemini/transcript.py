@@ -17,10 +17,28 @@ from brim.agents.call import Event
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
 from brim.agents.gemini.value import TOOLS, is_typed, words
-from brim.agents.lines import LineReader, refusal_in, seconds
+from brim.agents.lines import LineReader, refusal_in
+from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
+_CHANGES = frozenset(("$set", "$rewindTo"))
+"""Keys of a line that changes the lines before it."""
+_SESSION_KEYS = frozenset(("projectHash", "startTime"))
+"""Keys of a session's first line, one of them."""
+_MESSAGE_KEYS = frozenset(("id", "content", "timestamp"))
+_STREAM_TEXTS: dict[str, tuple[str, ...]] = {
+    "init": ("session_id",),
+    "message": ("role",),
+    "error": ("severity", "message"),
+    "result": ("status",),
+    "tool_use": ("tool_id",),
+    "tool_result": ("tool_id",),
+}
+"""Types of the stream's lines, and the texts that they have."""
+_OTHER_STREAMS = {"init": "subtype", "result": "subtype", "message": "id"}
+"""Keys by which such a line is one of Claude Code's stream, or a response."""
+_STREAM_ROLES = ("user", "assistant")
 _STATUSES = ("success", "error", "cancelled")
 _SUMMARY = "<state_snapshot>"
 _ROLES = {"user": "user", "gemini": "assistant", "error": "error"}
@@ -42,13 +60,13 @@ class GeminiTranscriptReader(LineReader):
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
         """Return whether *line* is one of a session's record, or a whole record."""
-        if text(line, "sessionId") and ("projectHash" in line or "startTime" in line):
+        if not _CHANGES.isdisjoint(line):
             return True
-        if "$set" in line or "$rewindTo" in line:
+        if text(line, "sessionId") and not _SESSION_KEYS.isdisjoint(line):
             return True
-        if not text(line, "id") or text(line, "type") not in _TYPES:
+        if text(line, "type") not in _TYPES or not text(line, "id"):
             return False
-        return "content" in line and "timestamp" in line
+        return line.keys() >= _MESSAGE_KEYS
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
@@ -115,16 +133,15 @@ class GeminiTranscriptReader(LineReader):
             self.tell(ModelSeen, model=model)
 
     def _words(self, message: Mapping[str, Any], kind: str, id: str) -> None:
-        content = text_of(value(message, "content"))
-        if kind == "user":
-            content = words(value(message, "displayContent")) or words(content)
+        content = _content_of(message, kind)
         if not content or not self.told.is_new(f"{kind}:{id}", content):
             return
-        role = _ROLES.get(kind, "system")
-        if kind == "user" and content.startswith(_SUMMARY):
-            role = "summary"
-        human = role == "user" and is_typed(content) and not self._agent
-        self.say(role, content, human=human, id=id)
+        if kind != "user":
+            self.say(_ROLES.get(kind, "system"), content, id=id)
+        elif content.startswith(_SUMMARY):
+            self.say("summary", content, id=id)
+        else:
+            self.say("user", content, human=is_typed(content) and not self._agent, id=id)
 
     def _usage(self, sizes: Mapping[str, Any], id: str) -> None:
         """Tell the request that the message *id* reports the *sizes* of."""
@@ -184,6 +201,14 @@ def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None
 # The stream ---------------------------------------------------------------------------------------
 
 
+def _content_of(message: Mapping[str, Any], kind: str) -> str:
+    """Return what a *message* says, as a person sees it."""
+    content = text_of(value(message, "content"))
+    if kind != "user":
+        return content
+    return words(value(message, "displayContent")) or words(content)
+
+
 class GeminiStreamReader(LineReader):
     """Reads one stream, line by line.
 
@@ -202,17 +227,16 @@ class GeminiStreamReader(LineReader):
     def recognises(line: Mapping[str, Any]) -> bool:
         """Return whether *line* is one of this stream."""
         kind = text(line, "type")
-        if kind == "init":
-            return bool(text(line, "session_id")) and "subtype" not in line
-        if kind == "message":
-            if not isinstance(value(line, "content"), str) or "id" in line:
-                return False
-            return text(line, "role") in ("user", "assistant")
-        if kind == "error":
-            return bool(text(line, "severity") and text(line, "message"))
+        if kind not in _STREAM_TEXTS or _OTHER_STREAMS.get(kind) in line:
+            return False
+        if not all(text(line, key) for key in _STREAM_TEXTS[kind]):
+            return False
         if kind == "result":
-            return text(line, "status") in _STATUSES and "subtype" not in line
-        return kind in ("tool_use", "tool_result") and bool(text(line, "tool_id"))
+            return text(line, "status") in _STATUSES
+        if kind == "message":
+            is_text = isinstance(value(line, "content"), str)
+            return is_text and text(line, "role") in _STREAM_ROLES
+        return True
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
@@ -234,19 +258,25 @@ class GeminiStreamReader(LineReader):
             self._line(line, kind)
 
     def _line(self, line: Mapping[str, Any], kind: str) -> None:
-        if kind == "init" and text(line, "model"):
-            self.tell(ModelSeen, model=text(line, "model"))
+        if kind == "init":
+            if text(line, "model"):
+                self.tell(ModelSeen, model=text(line, "model"))
         elif kind == "message":
             self._message(line)
         elif kind == "tool_use":
             self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
         elif kind == "tool_result":
-            answer = words(value(line, "output")) or text(line, "error", "message")
-            answer = answer or text_of(value(line, "error"))
-            self.result(text(line, "tool_id"), answer, **_outcome(text(line, "status"), answer))
+            self._tool_result(line)
         elif kind == "error":
-            role = "system" if text(line, "severity") == "warning" else "error"
+            role = "error"
+            if text(line, "severity") == "warning":
+                role = "system"
             self.say(role, text(line, "message"))
+
+    def _tool_result(self, line: Mapping[str, Any]) -> None:
+        answer = words(value(line, "output")) or text(line, "error", "message")
+        answer = answer or text_of(value(line, "error"))
+        self.result(text(line, "tool_id"), answer, **_outcome(text(line, "status"), answer))
 
     def _message(self, line: Mapping[str, Any]) -> None:
         content = words(value(line, "content"))

@@ -12,8 +12,9 @@ from typing import Any
 
 from brim.agents.events import Compaction, End, ModelSeen, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, value
-from brim.agents.lines import LineReader, micro_dollars, refusal_in, seconds
+from brim.agents.lines import LineReader, micro_dollars, refusal_in
 from brim.agents.opencode.value import TOOLS
+from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
 _TYPES = ("step_start", "step_finish", "text", "tool_use", "reasoning", "error")

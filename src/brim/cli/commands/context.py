@@ -35,7 +35,7 @@ from brim.errors import InputError
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import ContextReport, context_report
 from brim.sessions.report.index import findings_cache
-from brim.sessions.window.watch import Reading
+from brim.sessions.window.live import Reading
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
@@ -207,20 +207,29 @@ def _rows(
 ) -> Iterator[PartRow]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
     hidden: list[RequestPart] = []
-    for at, part in enumerate(parts):
-        is_small = part.tokens is not None and part.tokens < LEAST_SHARE * whole
-        if is_small and not everything and at >= _always_shown(depth):
+    for place, part in enumerate(parts):
+        is_small = _is_small(part, whole) and not everything
+        if is_small and place >= _always_shown(depth):
             hidden.append(part)
             continue
         yield _row(part.name, part.tokens, part.basis, whole, depth)
-        if everything or not is_small:
+        if not is_small:
             yield from _rows(part.parts, whole, depth + 1, everything)
     if hidden and len(hidden) < len(parts):
-        total = sum(part.tokens or 0 for part in hidden)
-        name = f"{len(hidden):,} more"
-        if len(hidden) == 1:
-            name = hidden[0].name
-        yield _row(name, total, hidden[0].basis, whole, depth)
+        yield _hidden_row(hidden, whole, depth)
+
+
+def _is_small(part: RequestPart, whole: int) -> bool:
+    return part.tokens is not None and part.tokens < LEAST_SHARE * whole
+
+
+def _hidden_row(hidden: Sequence[RequestPart], whole: int, depth: int) -> PartRow:
+    """Return the row that stands for *hidden* parts."""
+    name = f"{len(hidden):,} more"
+    if len(hidden) == 1:
+        name = hidden[0].name
+    total = sum(part.tokens or 0 for part in hidden)
+    return _row(name, total, hidden[0].basis, whole, depth)
 
 
 def _always_shown(depth: int) -> int:

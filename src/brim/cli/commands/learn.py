@@ -11,7 +11,7 @@ from typing import Any
 from brim.agents import agent_at_work
 from brim.cli.asking import agrees, is_person_there, need_person, says_yes
 from brim.cli.editor import edited_text, kept_work, new_file, remove_file
-from brim.cli.options import add_json, command, here, option, text_of
+from brim.cli.options import add_json, command, here, option
 from brim.cli.output import counted, cut, emit, note, printable
 from brim.cli.rule_options import (
     add_place,
@@ -30,6 +30,7 @@ from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
 from brim.rules.source import PROJECT, USER
+from brim.tokens.inputs import text_of
 from brim.workspace import Workspace
 
 LONGEST = 300

@@ -15,7 +15,6 @@ from brim.cli.options import (
     command,
     here,
     option,
-    text_of,
     whole_number,
 )
 from brim.cli.output import counted, emit, home_path, lines, note, paint, printable, wrapped
@@ -29,12 +28,12 @@ from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
 from brim.memory.index import render_index
 from brim.memory.journal import Journal
 from brim.memory.lost import CompactionReport, LostFact
-from brim.memory.model import ScratchModel
+from brim.memory.model import ScratchModel, read_model, session_of
 from brim.memory.sentences import sentence, when
-from brim.memory.transcript_model import read_model, session_of
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.sessions.report.lost import LostReport, find_lost
+from brim.tokens.inputs import text_of
 from brim.workspace import working_folder
 
 TAKES = {
@@ -70,6 +69,8 @@ ENTRY_KINDS = (
     "withdrawn",
 )
 ADDED = ("decision", "dead-end", "human", "state")
+NOT_CONFIRMED = "not confirmed"
+"""The kind that is shown of a prompt that no line of the agent's transcript has said yet."""
 HIDDEN = ("same", "job")
 """Kinds of entries that only the journal itself needs."""
 
@@ -109,11 +110,11 @@ def memory(options: Namespace) -> int:
 
       show                   the index, as an agent reads it (default)
       list                   the entries, newest last
-      lost [SESSION]         what compactions dropped: files, commands, numbers, decisions and instructions
+      lost [SESSION]         what compactions dropped: files, commands, decisions and instructions
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
-      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/memory
+      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
 
     'lost' compares the window before a compaction with the window afterwards. It lists what the
     agent had to find again, how many tokens that took, and what never came back. It reads the
@@ -172,9 +173,11 @@ def _list(options: Namespace) -> int:
     entries = matching
     if options.limit:
         entries = matching[-options.limit :]
+    unconfirmed = _unconfirmed(journal)
     listing = {
         "entries": [entry.to_dict() for entry in entries],
         "of": len(matching),
+        "unconfirmed": sorted(unconfirmed),
         "broken": journal.broken,
     }
     notes = []
@@ -184,11 +187,16 @@ def _list(options: Namespace) -> int:
     if journal.broken:
         notes.append(f"{counted(journal.broken, 'unreadable line')} of the journal left out")
     if entries:
-        return emit(listing, _entry_table(entries), options.as_json, *notes)
+        return emit(listing, _entry_table(entries, unconfirmed), options.as_json, *notes)
     notes.append("nothing is kept yet")
     if options.kind or options.session:
         notes[-1] = "no entry matches"
     return emit(listing, "", options.as_json, *notes, code=1)
+
+
+def _unconfirmed(journal: Journal) -> set[int]:
+    """Return the numbers of prompts that no line of the agent's transcript has said yet."""
+    return {entry.number for entry in MemoryView(journal.entries).unconfirmed}
 
 
 def _is_listed(entry: MemoryEntry, kind: str | None) -> bool:
@@ -197,11 +205,14 @@ def _is_listed(entry: MemoryEntry, kind: str | None) -> bool:
     return entry.kind not in HIDDEN
 
 
-def _entry_table(entries: Sequence[MemoryEntry]) -> str:
+def _entry_table(entries: Sequence[MemoryEntry], unconfirmed: set[int]) -> str:
     rows = [["number", "time", "kind", "session", "what"]]
     for entry in entries:
+        kind = entry.kind
+        if entry.number in unconfirmed:
+            kind = NOT_CONFIRMED
         text = sentence(entry, 80)
-        rows.append([f"#{entry.number}", _time(entry.time), entry.kind, entry.session[:8], text])
+        rows.append([f"#{entry.number}", _time(entry.time), kind, entry.session[:8], text])
     return heading(table(rows, right=(0,), optional=(3, 1)))
 
 
@@ -222,14 +233,16 @@ def _get(options: Namespace) -> int:
     withdrawn_by = None
     if withdrawal is not None:
         withdrawn_by = withdrawal.number
-    result = {**entry.to_dict(), "withdrawn_by": withdrawn_by}
-    return emit(result, _entry_view(entry, withdrawn_by), options.as_json)
+    is_confirmed = entry.number not in _unconfirmed(journal)
+    result = {**entry.to_dict(), "withdrawn_by": withdrawn_by, "confirmed": is_confirmed}
+    kind = entry.kind if is_confirmed else NOT_CONFIRMED
+    return emit(result, _entry_view(entry, kind, withdrawn_by), options.as_json)
 
 
-def _entry_view(entry: MemoryEntry, withdrawn_by: int | None) -> str:
+def _entry_view(entry: MemoryEntry, kind: str, withdrawn_by: int | None) -> str:
     rows = [
         ("number", f"#{entry.number}"),
-        ("kind", entry.kind),
+        ("kind", kind),
         ("time", _time(entry.time)),
         ("session", entry.session),
         ("agent", entry.agent),

@@ -116,10 +116,7 @@ def _show(result: Installed) -> None:
     if result.dry_run:
         show_differences([*result.changes, *result.commands])
     rows = [_agent_row(agent, dry_run=result.dry_run) for agent in result.agents]
-    if rows:
-        print(table(rows))
-    for backup in result.backups.values():
-        print(home_path(f"backup: {backup}"))
+    _print_agents(rows, "backup", result.backups)
     if result.hidden:
         print(home_path(f"hidden from git in {exclude_file(result.hidden[0])}"))
     if result.budget is not None:
@@ -228,18 +225,26 @@ def _show_uninstalled(result: Uninstalled) -> None:
         return
     if result.dry_run:
         show_differences([*result.changes, *result.commands])
-    rows = []
-    for agent in result.agents:
-        state = _STATES[agent["changed"], agent["removed"]][result.dry_run]
-        rows.append([NAMES[agent["agent"]], state, home_path(agent["file"])])
-    if rows:
-        print(table(rows))
-    for backup in result.backups.values():
-        print(home_path(f"backup with brim: {backup}"))
+    rows = [_uninstalled_row(agent, dry_run=result.dry_run) for agent in result.agents]
+    _print_agents(rows, "backup with brim", result.backups)
     if result.dry_run:
         note("nothing was changed")
     elif result.is_complete and os.path.isdir(result.home):
         note(f"your rules stay in {result.home}")
+
+
+def _uninstalled_row(agent: Mapping[str, Any], *, dry_run: bool) -> list[str]:
+    """Return what was removed from one agent."""
+    state = _STATES[agent["changed"], agent["removed"]][dry_run]
+    return [NAMES[agent["agent"]], state, home_path(agent["file"])]
+
+
+def _print_agents(rows: list[list[str]], backup: str, backups: Mapping[str, str]) -> None:
+    """Print a row for each agent, and where the copies of its files are."""
+    if rows:
+        print(table(rows))
+    for path in backups.values():
+        print(home_path(f"{backup}: {path}"))
 
 
 # A pause ------------------------------------------------------------------------------------------

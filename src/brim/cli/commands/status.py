@@ -17,10 +17,11 @@ from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
 from brim.rules.state import RulesState
+from brim.run.watch import read_session
 from brim.sessions.report.lost import named_session
 from brim.sessions.report.week import WEEK, week_of
 from brim.sessions.session_files import newest
-from brim.sessions.window.watch import Reading, read_session
+from brim.sessions.window.live import Reading
 from brim.sessions.window.windows import AutoCompact
 from brim.workspace import Workspace
 

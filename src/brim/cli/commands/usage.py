@@ -130,16 +130,12 @@ def csv_of(report: UsageReport) -> str:
 
 def show_usage(report: UsageReport) -> None:
     """Print the table, and what should be known about it."""
-    if not (report.sums or report.rest or report.estimates):
+    if not report.sums and not report.rest and not report.estimates:
         note(_nothing_to_show(report))
         return
-    rows = [_cells(row, row.name or _nameless(report.by)) for row in report.sums]
-    totals = [_cells(report.total, "total")]
-    if report.rest:
-        totals.append(_unattributed(report))
-    if report.estimates:
-        totals.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
     head = [report.by, "requests", "input", "output", "cache write", "cache read", "cost"]
+    rows = [_cells(row, row.name or _nameless(report.by)) for row in report.sums]
+    totals = _total_rows(report)
     if report.by in ("session", "branch"):
         head.append("project")
         for cells, row in zip(rows, report.sums, strict=True):
@@ -151,6 +147,16 @@ def show_usage(report: UsageReport) -> None:
     if hidden:
         print(paint(hidden, "faint"))
     _show_remarks(report)
+
+
+def _total_rows(report: UsageReport) -> list[list[str]]:
+    """Return the rows below the sums: what all of them make, and what no line shows."""
+    rows = [_cells(report.total, "total")]
+    if report.rest:
+        rows.append(_unattributed(report))
+    if report.estimates:
+        rows.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
+    return rows
 
 
 def show_requests(listing: RequestList) -> None:

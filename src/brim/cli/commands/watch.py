@@ -13,10 +13,10 @@ from brim.cli.output import note, printable
 from brim.cli.progress import Progress, file_progress
 from brim.config import user_folder
 from brim.errors import InputError
+from brim.run.watch import Watch
 from brim.sessions.session_files import newest
 from brim.sessions.window.live import Counts, Tick, follow, ignore, is_pipe, listen
 from brim.sessions.window.remembered import Memory
-from brim.sessions.window.watch import Watch
 from brim.workspace import working_folder
 
 INTERVAL = 0.5

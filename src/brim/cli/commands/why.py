@@ -16,7 +16,6 @@ from brim.cli.options import (
     here,
     option,
     planning_flags,
-    text_of,
     token_budget,
     values_by_key,
 )
@@ -46,6 +45,7 @@ from brim.rules.source import NATIVE
 from brim.rules.state import RulesState
 from brim.rules.text import render
 from brim.rules.tiers import Tier
+from brim.tokens.inputs import text_of
 from brim.workspace import Workspace
 
 START_KEY = "token_budget.default"

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Self
 
 from brim.files import data_lines, data_rows
 from brim.memory.repetition.commands import CommandPart, with_bare_program
@@ -23,6 +24,8 @@ _TEST_FILE = re.compile(
 _TEST_SCRIPT = re.compile(
     r"(?i)(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\."
 )
+_GRADLE_TASKS = ("test", "build", "compile")
+_PROGRAM_ENDINGS = {"test": "-test", "build": "build"}
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _SELECTS = frozenset(
     ["-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test"],
@@ -55,51 +58,72 @@ def check_in(command: list[CommandPart]) -> tuple[Check | None, bool]:
 
 
 def _check(words: list[str]) -> Check | None:
+    """Return the check that *words* run: the first that one of ``_READERS`` sees in them."""
     if not words:
         return None
-    if words[0] in _INTERPRETERS:
-        check = _check(with_bare_program(words[1:]))
+    invocation = Invocation.of(words)
+    for reader in _READERS:
+        check = reader(invocation)
         if check is not None:
             return check
-    words = _without_values(words)
-    script = _test_script(words)
-    if script:
-        name = script if script == words[0] else f"{words[0]} {script}"
-        return Check("test", name, target=script)
-    plain = _plain_words(words)
-    return _listed(words, plain) or _code_that_tests(words) or _unlisted(words, plain)
+    return None
 
 
-def _without_values(words: list[str]) -> list[str]:
-    """Return *words* without the folders that flags such as ``-C`` name."""
-    remaining = [words[0]]
-    for before, word in pairwise(words):
-        if before not in _WITH_VALUE:
-            remaining.append(word)
-    return remaining
+@dataclass(frozen=True)
+class Invocation(PlainData):
+    """A program and what it is given, without the folders that flags such as ``-C`` name."""
+
+    words: list[str]
+    plain: list[str]
+    """The program and the words that aren't flags."""
+
+    @classmethod
+    def of(cls, words: list[str]) -> Self:
+        """Return the invocation in *words*."""
+        remaining = [words[0]]
+        for before, word in pairwise(words):
+            if before not in _WITH_VALUE:
+                remaining.append(word)
+        plain = [remaining[0]]
+        for word in remaining[1:]:
+            if not word.startswith("-") or word in ("--test", "--build"):
+                plain.append(word)
+        return cls(remaining, plain)
+
+    @property
+    def program(self) -> str:
+        """The bare name of the program."""
+        return self.words[0]
+
+    @property
+    def runs_scripts(self) -> bool:
+        """Whether it's an interpreter."""
+        return self.program in data_lines(__file__, "runners.txt")
+
+    def check(self, kind: str, name: str, size: int) -> Check:
+        """Return the check *name*, which the first *size* plain words are."""
+        return Check(kind, name, _target(self.words[1:], self.plain[size:]))
 
 
-def _plain_words(words: list[str]) -> list[str]:
-    """Return the program and the words that aren't flags."""
-    plain = [words[0]]
-    for word in words[1:]:
-        if not word.startswith("-") or word in ("--test", "--build"):
-            plain.append(word)
-    return plain
+def _interpreted(invocation: Invocation) -> Check | None:
+    """Return the check that an interpreter runs: ``python tests/run.py``."""
+    if invocation.program not in _INTERPRETERS:
+        return None
+    return _check(with_bare_program(invocation.words[1:]))
 
 
-def _runs_scripts(program: str) -> bool:
-    return program in data_lines(__file__, "runners.txt")
-
-
-def _test_script(words: list[str]) -> str:
-    """Return the test script that *words* run, empty if they run none."""
+def _test_script(invocation: Invocation) -> Check | None:
+    """Return the check in a script that its name says tests."""
+    words = invocation.words
     script = ""
-    if _runs_scripts(words[0]) and len(words) > 1:
+    if invocation.runs_scripts and len(words) > 1:
         script = words[1]
     elif words[0].endswith(".sh"):
         script = words[0]
-    return script if script and _TEST_SCRIPT.search(script) else ""
+    if not _TEST_SCRIPT.search(script):
+        return None
+    name = " ".join(dict.fromkeys([words[0], script]))
+    return Check("test", name, target=script)
 
 
 @cache
@@ -109,8 +133,9 @@ def _listed_checks() -> list[tuple[str, list[str]]]:
     return sorted(rows, key=lambda row: -len(row[1]))
 
 
-def _listed(words: list[str], plain: list[str]) -> Check | None:
+def _listed(invocation: Invocation) -> Check | None:
     """Return the check that ``data/checks.tsv`` names."""
+    plain = invocation.plain
     for kind, name in _listed_checks():
         size = len(name)
         if len(plain) < size or plain[: size - 1] != name[:-1]:
@@ -118,61 +143,58 @@ def _listed(words: list[str], plain: list[str]) -> Check | None:
         last = plain[size - 1]
         # "npm run test" is also "npm run test:unit", but "jest" isn't "jest:x".
         if last == name[-1] or (size > 1 and last.startswith(f"{name[-1]}:")):
-            label = " ".join([*name[:-1], last])
-            return Check(kind, label, _target(words[1:], plain[size:]))
+            return invocation.check(kind, " ".join([*name[:-1], last]), size)
     return None
 
 
-def _code_that_tests(words: list[str]) -> Check | None:
+def _code_that_tests(invocation: Invocation) -> Check | None:
     """Return the check in code that an interpreter is given: ``-e 'Pkg.test()'``."""
-    if not _runs_scripts(words[0]) or len(words) < 3:
+    if not invocation.runs_scripts:
         return None
-    for flag, code in pairwise(words[1:]):
-        if flag not in _CODE_FLAGS:
-            continue
+    for flag, code in pairwise(invocation.words[1:]):
         call = _TEST_CALL.search(code)
-        if call is not None:
+        if flag in _CODE_FLAGS and call is not None:
             target = call[2].replace("'", "").replace('"', "").strip(" )")
-            return Check("test", f"{words[0]} {call[1]}", target)
+            return Check("test", f"{invocation.program} {call[1]}", target)
     return None
 
 
-def _unlisted(words: list[str], plain: list[str]) -> Check | None:
+def _named_check(invocation: Invocation) -> Check | None:
     """Return the check that a program says itself to be: ``forge test``, ``elm-test``."""
-    program = words[0]
-    for names in ("files.txt", "looking.txt"):
-        if program in data_lines(__file__, names):
-            return None
-    kind = _kind_of_task(program, plain[1] if len(plain) > 1 else "")
-    if program.endswith("-test"):
-        return Check(kind or "test", program, _target(words[1:], plain[1:]))
-    if program.endswith("build"):
-        return Check(kind or "build", program, _target(words[1:], plain[1:]))
-    if kind:
-        return Check(kind, " ".join(plain[:2]), _target(words[1:], plain[2:]))
-    files = _test_files(words[1:])
+    program = invocation.program
+    if _only_handles_files(program):
+        return None
+    task = " ".join(invocation.plain[1:2])
+    kind = _kind_of_task(program, task)
+    for ending in ("test", "build"):
+        if program.endswith(_PROGRAM_ENDINGS[ending]):
+            return invocation.check(kind or ending, program, 1)
+    if not kind:
+        return None
+    return invocation.check(kind, f"{program} {task}", 2)
+
+
+def _tests_files(invocation: Invocation) -> Check | None:
+    """Return the check of a program that is given files of tests."""
+    if _only_handles_files(invocation.program):
+        return None
+    matches = [_TEST_FILE.search(word) for word in invocation.words[1:]]
+    files = [match[1] for match in matches if match is not None]
     if not files:
         return None
-    return Check("test", program, " ".join(files))
+    return Check("test", invocation.program, " ".join(files))
 
 
-def _test_files(words: list[str]) -> list[str]:
-    files = []
-    for word in words:
-        match = _TEST_FILE.search(word)
-        if match is not None:
-            files.append(match[1])
-    return files
+def _only_handles_files(program: str) -> bool:
+    """Whether *program* looks at files or moves them, whatever they are called."""
+    return program in data_lines(__file__, "files.txt") + data_lines(__file__, "looking.txt")
 
 
 def _kind_of_task(program: str, task: str) -> str:
     """Return the kind of check that *task* is; gradle's are called ``:app:testDebugUnitTest``."""
     if program in ("gradle", "gradlew"):
         folded = task.rpartition(":")[2].lower()
-        for word in ("test", "build", "compile"):
-            if word in folded:
-                task = word
-                break
+        task = next((word for word in _GRADLE_TASKS if word in folded), task)
     if task in _TEST_WORDS:
         return "test"
     if task in _BUILD_WORDS:
@@ -180,22 +202,18 @@ def _kind_of_task(program: str, task: str) -> str:
     return ""
 
 
+_READERS = (_interpreted, _test_script, _listed, _code_that_tests, _named_check, _tests_files)
+
+
 def _target(words: list[str], places: list[str]) -> str:
     """Return what is checked: places and names, and what a flag selects.
 
     A folder is everything in it, so it is nothing to tell checks apart by.
     """
-    chosen = set()
-    for word in places:
-        if not _is_folder(word):
-            chosen.add(word)
-    for flag, value in pairwise(words):
-        if flag in _SELECTS:
-            chosen.add(value)
-    for word in words:
-        if word.startswith(_SELECTS_IN_ONE):
-            chosen.add(word)
-    return " ".join(sorted(chosen))
+    targets = {word for word in places if not _is_folder(word)}
+    targets |= {word for word in words if word.startswith(_SELECTS_IN_ONE)}
+    targets |= {name for flag, name in pairwise(words) if flag in _SELECTS}
+    return " ".join(sorted(targets))
 
 
 def _is_folder(word: str) -> bool:

@@ -11,8 +11,8 @@ from collections import deque
 from dataclasses import dataclass, replace
 
 from brim.agents.events import Message
+from brim.agents.fields import first_text
 from brim.files import sha256_hex
-from brim.memory.call_input import changed_path, first_text
 from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import unfiltered
@@ -161,7 +161,7 @@ class Circles(StepRule):
         self._steps.append(step)
         self._since_change.append(step)
         self._edits.take(step)
-        if changed_path(step.call) and not step.result.error:
+        if step.call.changes_files and not step.result.error:
             self._since_change.clear()
             self._has_change = True
         return []
@@ -344,12 +344,13 @@ class _EditsOfTurn:
             unfoldered = SessionStep(step.call, step.result)
             self._held.add(_key(unfoldered).words)
             self._held.add(_key(unfoldered, failed=True).words)
-            self._held.add(changed_path(step.call))
+            if step.call.changes_files:
+                self._held.update(step.call.files)
             self._made = {}
             self._restored = {}
         if step.result.error or step.result.refusal:
             return
-        if step.call.kind == "shell" and "git" in str(step.call.input.get("command")):
+        if "git" in step.call.command:
             self._take_git(step)
         for change in changes(step.call, "", []):
             if change.is_reported:
@@ -423,7 +424,7 @@ def _key(step: SessionStep, *, failed: bool = False) -> _CallKey:
         words = unfiltered(step.parts)
     else:
         words = " ".join(step.command.split())
-    folder = first_text(step.call.input, ("workdir", "dir_path")) or step.folder
+    folder = first_text(step.call.input, "workdir", "dir_path") or step.folder
     return _CallKey(words, folder)
 
 
@@ -457,7 +458,7 @@ def _leaves_things(step: SessionStep) -> bool:
 
 def _reads_log(step: SessionStep) -> bool:
     reads = step.call.kind == "read" or (bool(step.parts) and step.only_looks)
-    subject = step.command or str(step.call.input.get("file_path"))
+    subject = step.command or " ".join(step.call.files)
     return reads and _LOG.search(subject) is not None
 
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brim.agents.call import ToolCall
+from brim.agents.fields import value
 from brim.files import data_lines
-from brim.memory.call_input import PATH_KEYS
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import any_of
 from brim.record import PlainData
@@ -75,27 +75,18 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange
     """
     if call.kind == "shell":
         return [FileChange(path, by=command) for path in written[:_MOST_CHANGES]]
-    if call.kind not in ("write", "edit"):
+    if not call.changes_files:
         return []
-    path = _path_of(call.input)
-    if not path:
+    if not call.files:
         return [FileChange(path) for path in _patched_paths(call.input)]
+    path = call.files[0]
     content = call.input.get("content")
     if isinstance(content, str):
         return [FileChange(path, whole=content)]
-    replacements = [call.input]
     edits = call.input.get("edits")
-    if isinstance(edits, list):
-        replacements = [edit for edit in edits[:_MOST_CHANGES] if isinstance(edit, dict)]
-    return [_replacement(path, values) for values in replacements]
-
-
-def _path_of(values: Mapping[str, object]) -> str:
-    for key in PATH_KEYS:
-        path = values.get(key)
-        if isinstance(path, str) and path:
-            return path
-    return ""
+    if not isinstance(edits, list):
+        return [_replacement(path, call.input)]
+    return [_replacement(path, edit) for edit in edits[:_MOST_CHANGES]]
 
 
 def _patched_paths(values: Mapping[str, object]) -> list[str]:
@@ -105,20 +96,23 @@ def _patched_paths(values: Mapping[str, object]) -> list[str]:
         return []
     paths = []
     for item in list(listed)[:_MOST_CHANGES]:
-        path = item.get("path") if isinstance(item, dict) else item
+        path = value(item, "path") or item
         if isinstance(path, str):
             paths.append(path)
     return paths
 
 
-def _replacement(path: str, values: Mapping[str, object]) -> FileChange:
-    old = values.get("old_string")
-    new = values.get("new_string", values.get("new_source"))
-    return FileChange(
-        path,
-        old=old if isinstance(old, str) else None,
-        new=new if isinstance(new, str) else None,
-    )
+def _replacement(path: str, edit: object) -> FileChange:
+    new_text = value(edit, "new_string")
+    if new_text is None:
+        new_text = value(edit, "new_source")
+    return FileChange(path, old=_reported(value(edit, "old_string")), new=_reported(new_text))
+
+
+def _reported(text: object) -> str | None:
+    if isinstance(text, str):
+        return text
+    return None
 
 
 def is_temporary(path: str, root: str = "") -> bool:
@@ -152,23 +146,24 @@ def only_looks(old: str | None, new: str | None) -> bool:
     """
     before = _line_set(old)
     after = _line_set(new)
-    added = []
-    telling = []
-    for line in after - before - {""}:
-        added.append(line[:_WIDEST])
-        if line.strip("{}()[];, ") and not line.startswith(_COMMENTS):
-            telling.append(line[:_WIDEST])
-    removed = before - after - {""}
-    if not added and not removed:
-        return old is not None or new is not None
-    if not added or len(telling) > _MOST_PROBES or len(removed) > len(telling):
+    if before == after:
+        return (old, new) != (None, None)
+    telling = [line[:_WIDEST] for line in after - before if _says_something(line)]
+    removed = before - after
+    if not after - before or len(telling) > _MOST_PROBES or len(removed) > len(telling):
         return False
     probe = any_of("probes.txt")
     return all(probe.search(line) for line in telling)
 
 
 def _line_set(text: str | None) -> set[str]:
-    return {line.strip() for line in (text or "").splitlines()}
+    """Return the lines of *text* that aren't blank."""
+    return {line.strip() for line in (text or "").splitlines()} - {""}
+
+
+def _says_something(line: str) -> bool:
+    """Whether *line* has more than braces or a comment."""
+    return bool(line.strip("{}()[];, ")) and not line.startswith(_COMMENTS)
 
 
 class Edit:

@@ -38,6 +38,35 @@ class _FailedCall(FailedTries):
         """How often the agent had waited by then."""
         self.has_waited = False
 
+    def is_same_failure(self, step: SessionStep, edits: int) -> bool:
+        """Whether *step*, after so many *edits*, fails as it did before."""
+        if self.signature != _signature(step) or has_moved(self.quoted, step.quoted):
+            return False
+        is_another_try = step.check is not None and self.edits != edits
+        return self.reported or not is_another_try
+
+    def note(self, step: SessionStep, *, edits: int, waits: int) -> None:
+        """Note how it failed in *step*, and whether the agent waited where waiting can help."""
+        has_waited = self.times > 0 and self.waits != waits
+        if has_waited and (looks(step.parts) or step.says_not_ready):
+            self.has_waited = True
+        self.signature = _signature(step)
+        self.quoted = step.quoted
+        self.edits = edits
+        self.waits = waits
+
+    def first_report(self, step: SessionStep) -> int:
+        """Return from how many tries it is worth a word."""
+        if self.has_waited or step.polls:
+            return CALLS_POLL
+        if step.outcome.transient and step.check is None:
+            return CALLS_TRANSIENT
+        return CALLS
+
+
+def _signature(step: SessionStep) -> str:
+    return step.signature or step.result.text[:200].strip()
+
 
 class SameCall(StepRule):
     """Confirms the same call failing the same way three times, with no success in between.
@@ -55,61 +84,37 @@ class SameCall(StepRule):
 
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; the same call going well resolves what was found."""
-        if step.changes or moves_tree(step.parts):
-            self._edits += 1
-        if step.polls:
-            self._waits += 1
+        self._edits += bool(step.changes) or moves_tree(step.parts)
+        self._waits += step.polls
         if not step.is_try or step.outcome.not_found:
             return []
-        if step.outcome.kind not in ("ok", "failed"):
-            return []
         key = hash(step.input)
-        before = self._calls.pop(key, None)
         if step.failed:
-            return self._failed(step, key, before)
-        if before is not None and before.reported:
-            return [before.dead_end(step, "same-call", "resolved", step.input, step.subject)]
+            return self._failed(step, key)
+        if step.outcome.kind == "ok":
+            return self._went_well(step, key)
         return []
 
-    def _failed(self, step: SessionStep, key: int, before: _FailedCall | None) -> list[DeadEnd]:
-        signature = step.signature or step.result.text[:200].strip()
-        failed_call = before
-        if failed_call is None or self._is_another_failure(step, signature, failed_call):
+    def _failed(self, step: SessionStep, key: int) -> list[DeadEnd]:
+        failed_call = self._calls.get(key)
+        if failed_call is None or not failed_call.is_same_failure(step, self._edits):
             failed_call = _FailedCall()
         remember(self._calls, key, failed_call, MOST_REMEMBERED)
-        failed_call.signature = signature
-        failed_call.quoted = step.quoted
-        failed_call.edits = self._edits
-        self._note_waiting(step, failed_call)
-        if not failed_call.failed_again(step, _first_report(step, failed_call)):
+        failed_call.note(step, edits=self._edits, waits=self._waits)
+        if not failed_call.failed_again(step, failed_call.first_report(step)):
             return []
         return [failed_call.dead_end(step, "same-call", "confirmed", step.input, step.subject)]
 
-    def _is_another_failure(self, step: SessionStep, signature: str, before: _FailedCall) -> bool:
-        if before.signature != signature or has_moved(before.quoted, step.quoted):
-            return True
-        is_edited = step.check is not None and before.edits != self._edits
-        return is_edited and not before.reported
-
-    def _note_waiting(self, step: SessionStep, failed_call: _FailedCall) -> None:
-        """Note whether the agent waited between two tries, where waiting can help."""
-        has_waited = failed_call.times > 0 and failed_call.waits != self._waits
-        if has_waited and (looks(step.parts) or step.says_not_ready):
-            failed_call.has_waited = True
-        failed_call.waits = self._waits
+    def _went_well(self, step: SessionStep, key: int) -> list[DeadEnd]:
+        failed_call = self._calls.pop(key, None)
+        if failed_call is None or not failed_call.reported:
+            return []
+        return [failed_call.dead_end(step, "same-call", "resolved", step.input, step.subject)]
 
     def person_spoke(self, _: Message) -> list[DeadEnd]:
         """Start over: whatever a person says, the next try is theirs."""
         self._calls = {key: call for key, call in self._calls.items() if call.reported}
         return []
-
-
-def _first_report(step: SessionStep, failed_call: _FailedCall) -> int:
-    if failed_call.has_waited or step.polls:
-        return CALLS_POLL
-    if step.outcome.transient and step.check is None:
-        return CALLS_TRANSIENT
-    return CALLS
 
 
 class _SharedError(FailedTries):
@@ -127,6 +132,11 @@ class _SharedError(FailedTries):
         self.inputs |= {input_key}
         self.subjects = [*self.subjects, step.short_subject][-INPUTS:]
         return self.failed_again(step, INPUTS)
+
+    def suspect(self, step: SessionStep, key: str, status: str) -> DeadEnd:
+        """Return the inputs as what was tried at *step*."""
+        subjects = " | ".join([masked_line(subject, 450) for subject in self.subjects])
+        return self.dead_end(step, "same-error", status, key, masked_line(subjects))
 
 
 class SameError(StepRule):
@@ -147,13 +157,15 @@ class SameError(StepRule):
         self._steps += 1
         if not step.is_try:
             return []
-        input_key = _input_key(step)
         if step.outcome.kind == "ok":
-            return self._went_well(step, input_key)
-        if not _counts_as_error(step):
-            return []
+            return self._went_well(step, _input_key(step))
+        if _counts_as_error(step):
+            return self._failed(step, _input_key(step))
+        return []
+
+    def _failed(self, step: SessionStep, input_key: int) -> list[DeadEnd]:
         key = f"{step.call.kind or step.call.name}\0{step.signature}"
-        error = self._errors.pop(key, None)
+        error = self._errors.get(key)
         if error is None or self._is_too_far(error):
             error = _SharedError()
         remember(self._errors, key, error, MOST_REMEMBERED)
@@ -163,21 +175,21 @@ class SameError(StepRule):
         remember(self._error_of_input, input_key, key, MOST_REMEMBERED)
         if not error.add_input(input_key, step):
             return []
-        return [_same_error(step, key, error, "suspect")]
+        return [error.suspect(step, key, "suspect")]
 
     def _is_too_far(self, error: _SharedError) -> bool:
         return not error.reported and self._steps - error.last_step > _FARTHEST
 
     def _went_well(self, step: SessionStep, input_key: int) -> list[DeadEnd]:
-        key = self._error_of_input.pop(input_key, None)
-        error = self._errors.pop(key, None) if key is not None else None
-        if key is None or error is None:
+        key = self._error_of_input.pop(input_key, "")
+        error = self._errors.get(key)
+        if error is None:
             return []
-        if error.reported:
-            return [_same_error(step, key, error, "resolved")]
-        error.inputs -= {input_key}
-        self._errors[key] = error
-        return []
+        if not error.reported:
+            error.inputs -= {input_key}
+            return []
+        del self._errors[key]
+        return [error.suspect(step, key, "resolved")]
 
     def person_spoke(self, _: Message) -> list[DeadEnd]:
         """Start over: whatever a person says, the next try is theirs."""
@@ -201,11 +213,6 @@ def _counts_as_error(step: SessionStep) -> bool:
     return not (step.only_looks or step.polls or step.outcome.transient)
 
 
-def _same_error(step: SessionStep, key: str, error: _SharedError, status: str) -> DeadEnd:
-    subjects = " | ".join([masked_line(subject, 450) for subject in error.subjects])
-    return error.dead_end(step, "same-error", status, key, masked_line(subjects))
-
-
 class MissedEdits(StepRule):
     """Suspects three edits of one file whose old text isn't in it, with none going well between."""
 
@@ -214,18 +221,22 @@ class MissedEdits(StepRule):
 
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; a change of the file that goes well resolves what was suspected."""
+        if step.outcome.not_found:
+            return self._missed(step)
         dead_ends = []
         for change in step.changes:
             misses = self._misses.pop(change.path, None)
             if misses is not None and misses.reported:
                 dead_ends.append(_missed_edit(step, change.path, misses, "resolved"))
-        path = step.call.input.get("file_path")
-        if not step.outcome.not_found or not isinstance(path, str) or not path:
-            return dead_ends
-        misses = self._misses.get(path) or FailedTries()
-        remember(self._misses, path, misses, MOST_REMEMBERED)
-        if misses.failed_again(step, MISSES):
-            dead_ends.append(_missed_edit(step, path, misses, "suspect"))
+        return dead_ends
+
+    def _missed(self, step: SessionStep) -> list[DeadEnd]:
+        dead_ends = []
+        for path in step.call.files[:1]:
+            misses = self._misses.get(path) or FailedTries()
+            remember(self._misses, path, misses, MOST_REMEMBERED)
+            if misses.failed_again(step, MISSES):
+                dead_ends.append(_missed_edit(step, path, misses, "suspect"))
         return dead_ends
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from brim.memory.repetition.commands import CommandPart
 from brim.record import PlainData
@@ -11,7 +12,6 @@ _WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
 _SIDES = {"--ours", "--theirs", "--merge", "-m", "--conflict"}
 """Which side of a conflict is taken: that is merging, and takes nothing back."""
-_GO_ON = ("merge", "rebase", "cherry-pick", "revert", "am")
 _MOVES = frozenset(
     [
         "bisect",
@@ -59,12 +59,8 @@ class GitStep(PlainData):
 
 def git_steps(command: list[CommandPart]) -> list[GitStep]:
     """Return what the git commands in *command* do to unfinished work, in order."""
-    steps = []
-    for words in _git_commands(command):
-        step = _step(words)
-        if step is not None:
-            steps.append(step)
-    return steps
+    steps = [_step(words) for words in _git_commands(command)]
+    return [step for step in steps if step is not None]
 
 
 def moves_tree(command: list[CommandPart]) -> bool:
@@ -86,61 +82,97 @@ def _git_commands(command: list[CommandPart]) -> list[list[str]]:
     return commands
 
 
+@dataclass(frozen=True)
+class GitArguments(PlainData):
+    """What a git command is given after its verb."""
+
+    words: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The words that aren't flags: paths, commits, branches."""
+        return [word for word in self.words if not word.startswith("-")]
+
+    @property
+    def flags(self) -> set[str]:
+        """The flags, without the values that are joined to them."""
+        return {word.partition("=")[0] for word in self.words if word.startswith("-")}
+
+
 def _step(words: list[str]) -> GitStep | None:
     verb, *arguments = words
-    names = [word for word in arguments if not word.startswith("-")]
-    flags = {word for word in arguments if word.startswith("-")} - {"--"}
-    if _commits(verb, flags):
-        return GitStep("commit")
-    if verb == "stash":
-        return _stash_step(names)
-    if verb == "reset" and "--hard" in flags:
-        commits = any(name.startswith(_BACK) for name in names)
-        return GitStep("reset", everything=True, commits=commits)
-    if flags & _NO_FILES or _takes_a_side(flags):
+    reader = _READERS.get(verb)
+    if reader is None:
         return None
-    paths = _restored_paths(verb, arguments, flags)
-    if not paths:
+    return reader(GitArguments(tuple(arguments)))
+
+
+def _commit(arguments: GitArguments) -> GitStep | None:
+    if "--dry-run" in arguments.flags:
         return None
-    return GitStep("restore", tuple(paths), not _EVERYTHING.isdisjoint(paths))
+    return GitStep("commit")
 
 
-def _stash_step(names: list[str]) -> GitStep | None:
-    verb, *arguments = names or ["push"]
-    does = _STASH.get(verb)
-    if does is None:
+def _go_on(arguments: GitArguments) -> GitStep | None:
+    """Return the step of a merge or rebase: going on commits what a conflict needed."""
+    if "--continue" not in arguments.flags:
         return None
-    return GitStep(does, tuple(arguments))
+    return GitStep("commit")
 
 
-def _takes_a_side(flags: set[str]) -> bool:
-    """Whether a file is taken from one side of a merge."""
-    return any(flag.partition("=")[0] in _SIDES for flag in flags)
+def _stash(arguments: GitArguments) -> GitStep | None:
+    verb, *paths = arguments.names or ["push"]
+    if verb not in _STASH:
+        return None
+    return GitStep(_STASH[verb], tuple(paths))
 
 
-def _commits(verb: str, flags: set[str]) -> bool:
-    if verb == "commit":
-        return "--dry-run" not in flags
-    return verb in _GO_ON and "--continue" in flags
+def _reset(arguments: GitArguments) -> GitStep | None:
+    if "--hard" not in arguments.flags:
+        return None
+    goes_back = any(name.startswith(_BACK) for name in arguments.names)
+    return GitStep("reset", everything=True, commits=goes_back)
 
 
-def _restored_paths(verb: str, arguments: list[str], flags: set[str]) -> list[str]:
-    """Return what ``git checkout`` or ``git restore`` puts back."""
-    if verb == "checkout":
-        if "--" in arguments:
-            return arguments[arguments.index("--") + 1 :]
-        return [word for word in arguments if not word.startswith("-")]
-    if verb != "restore":
-        return []
-    if flags & {"--staged", "-S"} and not flags & {"--worktree", "-W"}:
-        return []
+def _checkout(arguments: GitArguments) -> GitStep | None:
+    paths = arguments.names
+    if "--" in arguments.words:
+        paths = list(arguments.words[arguments.words.index("--") + 1 :])
+    return _restored(arguments, paths)
+
+
+def _restore(arguments: GitArguments) -> GitStep | None:
+    flags = arguments.flags
+    only_staged = flags & {"--staged", "-S"} and not flags & {"--worktree", "-W"}
+    if only_staged:
+        return None
     paths = []
-    before = ""
-    for word in arguments:
+    for before, word in pairwise(("", *arguments.words)):
         if before not in ("-s", "--source") and not word.startswith("-"):
             paths.append(word)
-        before = word
-    return paths
+    return _restored(arguments, paths)
+
+
+def _restored(arguments: GitArguments, paths: list[str]) -> GitStep | None:
+    """Return the step that puts *paths* back, if *arguments* don't mean something else."""
+    if not paths or arguments.flags & (_NO_FILES | _SIDES):
+        return None
+    return GitStep("restore", tuple(paths), everything=not _EVERYTHING.isdisjoint(paths))
+
+
+_READERS = {
+    "commit": _commit,
+    "stash": _stash,
+    "reset": _reset,
+    "checkout": _checkout,
+    "restore": _restore,
+    "merge": _go_on,
+    "rebase": _go_on,
+    "cherry-pick": _go_on,
+    "revert": _go_on,
+    "am": _go_on,
+}
+"""What reads the arguments of each git command that matters, by its verb."""
 
 
 def covers(pattern: str, path: str) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from brim.agents.call import ToolCall
 from brim.agents.events import End, Message
+from brim.agents.fields import first_text, text
 from brim.files import data_lines
-from brim.memory.call_input import first_text
 from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.failures import MOST_REMEMBERED
@@ -29,12 +27,12 @@ class SubAgents:
 
     def called(self, call: ToolCall) -> None:
         """Remember the task of a sub-agent."""
-        task = masked_line(first_text(call.input, _TASKS) or call.name)
+        task = masked_line(first_text(call.input, *_TASKS) or call.name)
         remember(self._tasks, call.id, (task, call.at), MOST_REMEMBERED)
 
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Return that a sub-agent failed, if the call of one did."""
-        agent = _agent_id(step)
+        agent = text(step.result.detail, "agentId")
         if agent and step.call.id in self._tasks:
             self._tasks[agent] = self._tasks[step.call.id]
         if not step.failed or step.outcome.transient:
@@ -80,13 +78,6 @@ class SubAgents:
         for name in names:
             remember(self._ended, name, None, MOST_REMEMBERED)
         return is_first
-
-
-def _agent_id(step: SessionStep) -> str:
-    if not isinstance(step.result.detail, Mapping):
-        return ""
-    agent = step.result.detail.get("agentId")
-    return agent if isinstance(agent, str) else ""
 
 
 class Backtracks(StepRule):

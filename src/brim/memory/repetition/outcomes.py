@@ -1,16 +1,23 @@
-"""How a call ended: it went well, it failed, or it says nothing."""
+"""How a call ended: it went well, it failed, it wasn't made, or it says nothing."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brim.agents.events import ToolResult
-from brim.files import data_lines
+from brim.files import data_lines, data_rows
 from brim.memory.repetition.checks import Check
 from brim.memory.repetition.commands import CommandPart, any_of
-from brim.memory.results import EXIT_CODE, exit_code, refusal_of
 from brim.record import PlainData
+
+EXIT_CODE = re.compile(
+    r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?"
+    r"(?:exit|exited with) (?:code|status):?[ \t]+(-?\d{1,9})"
+)
+"""How an output begins that says the exit code."""
+_CODE_FIELDS = ("exit_code", "exitCode", "code")
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,32 @@ class StepOutcome(PlainData):
 
 OK = StepOutcome("ok")
 FAILED = StepOutcome("failed")
+
+
+def exit_code(result: ToolResult) -> int | None:
+    """Return the exit code of a command; None if neither client nor output says it."""
+    if isinstance(result.detail, Mapping):
+        for field in _CODE_FIELDS:
+            code = result.detail.get(field)
+            if type(code) is int:
+                return code
+    match = EXIT_CODE.match(result.text)
+    return None if match is None else int(match[1])
+
+
+def refusal_of(result: ToolResult) -> str:
+    """Return why a call wasn't made, one of ``events.REFUSALS``; empty if it was.
+
+    What the readers don't know is told from the text: ``data/refused.tsv``. brim's own refusals
+    are there too.
+    """
+    if result.refusal or not result.error:
+        return result.refusal
+    opening = result.text[:600].lstrip()
+    for reason, pattern in data_rows(__file__, "refused.tsv"):
+        if re.match(pattern, opening, re.IGNORECASE):
+            return reason
+    return ""
 
 
 def outcome_of(
@@ -70,11 +103,9 @@ def _is_answer(command: list[CommandPart], text: str) -> bool:
     if EXIT_CODE.sub("", text[:400], count=1).strip():
         main_parts = [part for part in command if not part.filters]
         command = main_parts[-1:] or command[-1:]
-    names: set[str] = set()
-    for part in command:
-        names.add(part.words[0])
-        names.add(" ".join(part.words[:2]))
-    return not names.isdisjoint(programs)
+    openings = [part.words[0] for part in command]
+    openings += [" ".join(part.words[:2]) for part in command]
+    return not set(openings).isdisjoint(programs)
 
 
 def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from brim.agents.call import ToolCall
 from brim.agents.events import ToolResult
+from brim.agents.fields import first_text
 from brim.files import data_lines
-from brim.memory.call_input import first_text
 from brim.memory.quotes import begun, masked_line, telling_line
 from brim.memory.repetition.checks import Check, check_in
 from brim.memory.repetition.commands import (
@@ -61,15 +61,12 @@ class SessionStep:
     @cached_property
     def command(self) -> str:
         """What the shell was given; empty for any other tool."""
-        command = self.call.input.get("command")
-        if self.call.kind != "shell" or not isinstance(command, str):
-            return ""
-        return unwrapped(command)
+        return unwrapped(self.call.command)
 
     @cached_property
     def parts(self) -> list[CommandPart]:
         """The commands in what the shell was given."""
-        return parts(self.command) if self.command else []
+        return parts(self.command)
 
     @cached_property
     def _check(self) -> tuple[Check | None, bool]:
@@ -117,7 +114,7 @@ class SessionStep:
     @property
     def work_folder(self) -> str:
         """The folder that a command runs in."""
-        return first_text(self.call.input, _FOLDERS) or self.folder
+        return first_text(self.call.input, *_FOLDERS) or self.folder
 
     @property
     def unfiltered(self) -> str:
@@ -178,7 +175,7 @@ class SessionStep:
 
     @property
     def _input_summary(self) -> str:
-        subject = first_text(self.call.input, _SUBJECTS)
+        subject = first_text(self.call.input, *_SUBJECTS)
         if subject:
             return subject
         fields = []

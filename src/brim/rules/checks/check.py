@@ -28,6 +28,7 @@ output of a program."""
 TURN_END = "done"
 """The moment at the end of a turn."""
 
+_WILDCARDS = frozenset("*?[")
 NOT_CHECKED = "not checked: no call shows whether this is kept"
 
 
@@ -54,6 +55,8 @@ class RuleCheck(PlainData):
     """Endings of the files in which that counts: ``*.py``."""
     written_not_in: tuple[str, ...] = ()
     """Globs of names of files in which it doesn't."""
+    written_under: tuple[str, ...] = ()
+    """Globs of the paths in which it counts; everywhere if there are none."""
     in_comments: bool = False
     """Whether comments count too."""
     message: str = ""
@@ -74,20 +77,29 @@ class RuleCheck(PlainData):
         return bool(self.needs) and self.before == TURN_END
 
     @property
+    def waits(self) -> bool:
+        """Whether a command must wait until another one has run."""
+        return self.before not in ("", TURN_END)
+
+    @property
     def promise(self) -> str:
-        """What a person is told that this check does."""
-        if self.before == TURN_END and not self.stops and not self.refused:
-            return f"asks for {self.wording} before a turn is over, if files have changed"
-        if self.before not in ("", TURN_END):
+        """What a person is told that this check does.
+
+        >>> RuleCheck(calls=("sudo",), wording="sudo").promise
+        'sudo is stopped once, with this rule as the reason'
+        """
+        if self.waits:
             return (
                 f"{self.before} is stopped once if {self.wording} didn't run after the last change"
             )
         verb = "are"
         if self._is_one_command:
             verb = "is"
-        if self.refused and not self.stops:
+        if self.stops:
+            return f"{self.wording} {verb} stopped once, with this rule as the reason"
+        if self.refused:
             return f"{self.wording} {verb} refused"
-        return f"{self.wording} {verb} stopped once, with this rule as the reason"
+        return f"asks for {self.wording} before a turn is over, if files have changed"
 
     @property
     def _is_one_command(self) -> bool:
@@ -95,14 +107,17 @@ class RuleCheck(PlainData):
         if any(sign in self.wording for sign in (",", ";", " and ", "(")):
             return False
         first_word = self.wording.split(" ")[0]
-        patterns = (*self.calls, *[block.removeprefix("run ") for block in self.refused])
-        return any(first_word in pattern.split(" ")[0].split("|") for pattern in patterns)
+        for pattern in (*self.calls, *self.refused):
+            programs = pattern.removeprefix("run ").split(" ")[0]
+            if first_word in programs.split("|"):
+                return True
+        return False
 
     @property
     def stops(self) -> bool:
         """Whether it stops calls, besides those that it refuses."""
         parts = (self.calls, self.paths, self.written, self.message, self.subject)
-        return any(parts) or self.before not in ("", TURN_END)
+        return self.waits or any(parts)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -111,12 +126,13 @@ class RuleCheck(PlainData):
         ``run npm`` is a command that names the program, ``files`` a call that names files and
         ``write`` one that writes text.
         """
-        keys = []
-        patterns = [*self.calls, *self.refused]
-        if self.before not in ("", TURN_END):
-            patterns.append(self.before)
-        for pattern in patterns:
-            keys += _pattern_keys(pattern)
+        keys: list[str] = []
+        for pattern in self.calls:
+            keys += _command_keys(pattern)
+        for block in self.refused:
+            keys += _block_keys(block)
+        if self.waits:
+            keys += _command_keys(self.before)
         if self.paths:
             keys.append("files")
         if self.written:
@@ -126,7 +142,11 @@ class RuleCheck(PlainData):
         return tuple(dict.fromkeys(keys))
 
     def to_text(self) -> str:
-        """Return this as one line of JSON, without what is empty."""
+        """Return this as one line of JSON, without what is empty.
+
+        >>> RuleCheck(name="sudo", calls=("sudo",)).to_text()
+        '{"name":"sudo","calls":["sudo"]}'
+        """
         plain = {name: value for name, value in self.to_dict().items() if value}
         return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
@@ -139,26 +159,34 @@ class RuleCheck(PlainData):
         for name, value in json.loads(text).items():
             if name not in names:
                 continue
-            values[name] = tuple(value) if isinstance(value, list) else value
+            values[name] = value
+            if isinstance(value, list):
+                values[name] = tuple(value)
         return cls(**values)
 
 
-def _pattern_keys(pattern: str) -> list[str]:
-    """Return the keys of one pattern or block."""
-    kind, _, words = pattern.partition(" ")
+def _block_keys(block: str) -> list[str]:
+    """Return the keys of one block: ``run npm ci``, ``edit dist/**`` or ``tool WebFetch``."""
+    kind, _, pattern = block.partition(" ")
     if kind == "edit":
         return ["files"]
     if kind == "tool":
-        return [f"tool {words.lower()}"]
-    if kind == "run":
-        pattern = words
-    keys = []
+        return [f"tool {pattern.lower()}"]
+    return _command_keys(pattern)
+
+
+def _command_keys(pattern: str) -> list[str]:
+    """Return the keys of the programs that *pattern* means.
+
+    >>> _command_keys("pip3|uv install"), _command_keys("*.sh")
+    (['run pip', 'run uv'], ['run'])
+    """
+    keys: list[str] = []
     for name in read_pattern(pattern).programs:
-        if "*" in name or "?" in name or "[" in name:
+        if _WILDCARDS.isdisjoint(name):
+            keys += [f"run {program}" for program in sorted(named_programs(name))]
+        else:
             keys.append("run")
-            continue
-        for program in named_programs(name):
-            keys.append(f"run {program}")
     return keys
 
 

@@ -7,50 +7,36 @@ nothing of this is read when a call is decided.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from brim.files import data_file
 from brim.record import PlainData
-from brim.rules.checks.check import (
-    COMMIT,
-    CREATE,
-    DELETE,
-    EDIT,
-    EXISTING,
-    READ,
-    TURN_END,
-    RuleCheck,
-)
-from brim.rules.checks.sentence import COMMA, COMMAND, FLAG, PATH, Token
+from brim.rules.checks.acts import ABOUT_VERBS, acts_in_words, acts_of_verbs
+from brim.rules.checks.check import TURN_END, RuleCheck
+from brim.rules.checks.names import globs_of
 from brim.rules.checks.stance import DO, NO, rejected_objects
+from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Token
 
-VERBS = {
-    "EDIT": (EDIT,),
-    "TOUCH": (EDIT, DELETE),
-    "LEAVEALONE": (EDIT, DELETE),
-    "READ": (READ,),
-    "DELETE": (DELETE,),
-    "COMMIT": (COMMIT,),
-    "PUSH": (COMMIT,),
-}
-"""What verbs forbid to do with a file."""
-ACTS_IN_WORDS = {
-    EDIT: "edits of",
-    EXISTING: "edits of",
-    CREATE: "new files in",
-    DELETE: "deletion of",
-    READ: "reading",
-    COMMIT: "git add of",
-}
 _ANY_VERB = "*VERB"
+_TEXTS = (
+    "calls",
+    "passes",
+    "paths",
+    "other_paths",
+    "written_in",
+    "written_not_in",
+)
+"""Lists of a row that a check has under the same name."""
+_PLAIN = ("written", "in_comments", "message", "subject")
+"""Values of a row that a check has under the same name."""
 
 
 @dataclass(frozen=True)
 class Description(PlainData):
-    """Concepts that a sentence must have and may have."""
+    """Concepts that a statement must have and may have."""
 
     required: tuple[tuple[str, ...], ...]
     optional: frozenset[str]
@@ -58,28 +44,30 @@ class Description(PlainData):
 
     @classmethod
     def read(cls, text: str) -> Description:
-        """Read ``"PUSH|SEND MAIN + COMMIT"``."""
-        first, _, second = text.partition("+")
-        required = []
-        for word in first.split():
-            if word != _ANY_VERB:
-                required.append(tuple(word.split("|")))
-        return cls(tuple(required), frozenset(second.split()), _ANY_VERB in first)
+        """Read ``"PUSH|SEND MAIN + COMMIT"``.
 
-    def fits(self, tokens: list[Token]) -> bool:
-        """Whether *tokens* have all that's required, and nothing else of meaning."""
-        for concepts in self.required:
-            if not any(token.says(*concepts) for token in tokens):
-                return False
-        if self.needs_verb and not acts_of_verbs(tokens):
+        >>> Description.read("PUSH|SEND MAIN + COMMIT").required
+        (('PUSH', 'SEND'), ('MAIN',))
+        """
+        first, _, second = text.partition("+")
+        required: list[tuple[str, ...]] = []
+        optional = set(second.split())
+        for word in first.split():
+            if word == _ANY_VERB:
+                optional.update(ABOUT_VERBS)
+                continue
+            concepts = tuple(word.split("|"))
+            required.append(concepts)
+            optional.update(concepts)
+        return cls(tuple(required), frozenset(optional), _ANY_VERB in first)
+
+    def fits(self, statement: Statement) -> bool:
+        """Whether *statement* has all that's required, and nothing else of meaning."""
+        if not all(statement.says(*concepts) for concepts in self.required):
             return False
-        allowed = set(self.optional)
-        for concepts in self.required:
-            allowed.update(concepts)
-        if self.needs_verb:
-            allowed.update(VERBS)
-            allowed.add("ADD")
-        return all(token.is_light or token.says(*allowed) for token in tokens)
+        if self.needs_verb and not acts_of_verbs(statement):
+            return False
+        return statement.consists_of(*self.optional)
 
 
 @dataclass(frozen=True)
@@ -92,112 +80,116 @@ class EverydayRule(PlainData):
     instead: str
     row: Mapping[str, Any] = field(repr=False, default_factory=dict)
 
-    def fits(self, tokens: list[Token], stance: str) -> bool:
-        """Whether a sentence with *tokens* and *stance* is this rule."""
-        if self.instead and stance == DO and rejected_objects(tokens):
-            stance = NO
-        if stance != self.stance and not (stance.startswith("git ") and self.stance == TURN_END):
+    @classmethod
+    def read(cls, name: str, row: Mapping[str, Any]) -> EverydayRule:
+        """Return the rule of one row."""
+        descriptions = tuple([Description.read(text) for text in row["says"]])
+        return cls(name, row["stance"], descriptions, row.get("instead", ""), row)
+
+    def fits(self, statement: Statement, stance: str) -> bool:
+        """Whether *statement* with this *stance* is the rule."""
+        if not self._has_stance(statement, stance):
             return False
         if self.instead:
-            tokens = _without_better_way(tokens, self.instead)
-        return any(description.fits(tokens) for description in self.descriptions)
+            statement = _without_better_way(statement, self.instead)
+        if "written" in self.row:
+            statement = statement.without(PATH)  # where it mustn't be written
+        return any(description.fits(statement) for description in self.descriptions)
 
-    def check(self, tokens: list[Token]) -> RuleCheck:
-        """Return the check for the sentence with *tokens*."""
+    def _has_stance(self, statement: Statement, stance: str) -> bool:
+        """Whether *statement*, whose stance is *stance*, wants what this rule wants."""
+        if self.instead and self.stance == NO and stance == DO:
+            return bool(rejected_objects(statement))
+        if self.stance == TURN_END and stance.startswith("git "):
+            return True
+        return stance == self.stance
+
+    def check(self, statement: Statement) -> RuleCheck:
+        """Return the check for *statement*."""
         if "like" in self.row:
-            return everyday_rule(self.row["like"]).check(tokens)
-        acts = self._acts(tokens)
-        branches = _branches_in(tokens)
-        calls: list[str] = []
-        for pattern in self.row.get("calls", ()):
-            calls.append(_with_branches(pattern, branches))
-        needs: tuple[str, ...] = ()
-        if self.row.get("needs"):
-            needs = (" / ".join(self.row["needs"]),)
-        wording = self.row["wording"].replace("{branches}", " and ".join(branches))
-        return RuleCheck(
-            name=self.name,
-            calls=tuple(calls),
-            passes=self._texts("passes"),
-            paths=self._texts("paths"),
-            other_paths=self._texts("other_paths"),
-            acts=acts,
-            written=self.row.get("written", ""),
-            written_in=self._texts("written_in"),
-            written_not_in=self._texts("written_not_in"),
-            in_comments=self.row.get("in_comments", False),
-            message=self.row.get("message", ""),
-            subject=self.row.get("subject", ""),
-            needs=needs,
-            before=TURN_END if needs else "",
-            wording=wording.replace("{acts}", acts_in_words(acts)),
-        )
+            return everyday_rule(self.row["like"]).check(statement)
+        values: dict[str, Any] = {"acts": self._acts(statement)}
+        for key in _TEXTS:
+            values[key] = tuple(self.row.get(key, ()))
+        for key in _PLAIN:
+            if key in self.row:
+                values[key] = self.row[key]
+        if "needs" in self.row:
+            values["needs"] = (" / ".join(self.row["needs"]),)
+            values["before"] = TURN_END
+        if "written" in self.row:
+            values["written_under"] = _globs_in(statement)
+        branches = _branches_in(statement)
+        values["calls"] = tuple([_with_branches(call, branches) for call in values["calls"]])
+        return RuleCheck(name=self.name, wording=self._wording(values, branches), **values)
 
-    def _texts(self, key: str) -> tuple[str, ...]:
-        return tuple(self.row.get(key, ()))
-
-    def _acts(self, tokens: list[Token]) -> tuple[str, ...]:
+    def _acts(self, statement: Statement) -> tuple[str, ...]:
         acts = self.row.get("acts", "")
         if acts == "verbs":
-            return acts_of_verbs(tokens)
+            return acts_of_verbs(statement)
         return tuple(acts.split())
 
-
-def acts_of_verbs(tokens: list[Token]) -> tuple[str, ...]:
-    """Return what the verbs among *tokens* forbid to do with files; a ban without a verb forbids
-    to touch them."""
-    acts: list[str] = []
-    for token in tokens:
-        for concept, verb_acts in VERBS.items():
-            if token.says(concept) and not token.says(PATH, "FILES"):
-                acts += verb_acts
-    words = {token.text.lower() for token in tokens}
-    if not words.isdisjoint(("git", "repo")) and any(token.says("ADD") for token in tokens):
-        acts.append(COMMIT)
-    if not acts and any(token.says("BAN") for token in tokens):
-        acts = [EDIT, DELETE]
-    return tuple(dict.fromkeys(acts))
+    def _wording(self, values: Mapping[str, Any], branches: list[str]) -> str:
+        """Return what a person is told about the check."""
+        wording: str = self.row["wording"]
+        wording = wording.replace("{branches}", " and ".join(branches))
+        wording = wording.replace("{acts}", acts_in_words(values["acts"]))
+        if values.get("written_under"):
+            wording += f" under {', '.join(values['written_under'])}"
+        return wording
 
 
-def acts_in_words(acts: Iterable[str]) -> str:
-    """Return *acts* as a promise names them: ``edits of and git add of``."""
-    words = dict.fromkeys([ACTS_IN_WORDS[act] for act in acts])
-    return " and ".join(words)
+def _globs_in(statement: Statement) -> tuple[str, ...]:
+    """Return the globs of the paths that *statement* names."""
+    globs: list[str] = []
+    for path in statement.values(PATH):
+        globs += globs_of(path)
+    return tuple(globs)
 
 
-def _branches_in(tokens: list[Token]) -> list[str]:
-    branches = [token.text.lower() for token in tokens if token.says("MAIN")]
-    return list(dict.fromkeys(branches)) or ["main"]
+def _branches_in(statement: Statement) -> list[str]:
+    """Return the branches that *statement* names; ``main`` if it names none."""
+    branches: list[str] = []
+    for token in statement.tokens:
+        if token.says("MAIN"):
+            branches.append(token.text.split(" ")[0])
+    if not branches:
+        return ["main"]
+    return list(dict.fromkeys(branches))
 
 
 def _with_branches(pattern: str, branches: list[str]) -> str:
-    """Return *pattern* with each word that has ``{branch}`` once for each of *branches*."""
-    words = []
+    """Return *pattern* with each word that has ``{branch}`` once for each of *branches*.
+
+    >>> _with_branches("git push $ @{branch}", ["main", "master"])
+    'git push $ @main|master'
+    """
+    if "{branch}" not in pattern:
+        return pattern
+    words: list[str] = []
     for word in pattern.split(" "):
-        plain = word.removeprefix("@")
-        sign = word[: len(word) - len(plain)]
-        names = dict.fromkeys([plain.replace("{branch}", name) for name in branches])
+        name = word.removeprefix("@")
+        sign = word[: len(word) - len(name)]
+        names = dict.fromkeys([name.replace("{branch}", branch) for branch in branches])
         words.append(sign + "|".join(names))
     return " ".join(words)
 
 
-def _without_better_way(tokens: list[Token], better: str) -> list[Token]:
-    """Return *tokens* without what the sentence is for; all of them if it's against that."""
-    rejected = rejected_objects(tokens)
-    if any(token.says(better) for token in rejected):
-        return tokens
-    return [token for token in tokens if not token.says(better)]
+def _without_better_way(statement: Statement, better: str) -> Statement:
+    """Return *statement* without what it's for; all of it if it's against that."""
+    if any(token.says(better) for token in rejected_objects(statement)):
+        return statement
+    return statement.without(better)
+
+
+# The table ----------------------------------------------------------------------------------------
 
 
 @cache
 def everyday_rules() -> tuple[EverydayRule, ...]:
     """Return the table."""
     table = tomllib.loads(data_file(__file__, "everyday.toml").decode())
-    rules = []
-    for name, row in table.items():
-        descriptions = tuple([Description.read(text) for text in row["says"]])
-        rules.append(EverydayRule(name, row["stance"], descriptions, row.get("instead", ""), row))
-    return tuple(rules)
+    return tuple([EverydayRule.read(name, row) for name, row in table.items()])
 
 
 def everyday_rule(name: str) -> EverydayRule:
@@ -210,60 +202,95 @@ def everyday_rule(name: str) -> EverydayRule:
 
 @cache
 def _concepts_of_commands() -> dict[str, frozenset[str]]:
-    concepts: dict[str, set[str]] = {}
+    """Return what the commands of the table say, by their words."""
+    concepts: dict[str, frozenset[str]] = {}
     for rule in everyday_rules():
         for concept, commands in rule.row.get("commands", {}).items():
             for command in commands:
-                concepts.setdefault(command.lower(), set()).add(concept)
-    return {command: frozenset(names) for command, names in concepts.items()}
+                key = command.lower()
+                concepts[key] = concepts.get(key, frozenset()) | {concept}
+    return concepts
 
 
-def with_concepts(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, with what the table says about the commands among them.
+def with_concepts(statement: Statement) -> Statement:
+    """Return *statement*, with what the table says about the commands in it.
 
     A command and the option after it count as one: ``npm install`` with ``--force``.
     """
     table = _concepts_of_commands()
-    named: list[Token] = []
-    for token in tokens:
+    tokens: list[Token] = []
+    for token in statement.tokens:
         command = " ".join(token.value.lower().split())
-        concepts = table.get(command, frozenset())
-        if token.says(FLAG) and named and named[-1].says(COMMAND):
-            both = f"{named[-1].value} {command}"
-            if both in table:
-                named[-1] = Token(table[both] | {COMMAND}, both, both)
-                continue
-        if token.says(COMMAND):
-            named.append(Token(token.concepts | concepts, token.text, token.value))
+        both = ""
+        if token.says(FLAG) and tokens:
+            both = f"{tokens[-1].value} {command}"
+        if both in table:
+            tokens[-1] = Token(table[both] | {COMMAND}, both, both)
+        elif token.says(COMMAND):
+            tokens.append(token.meaning(*token.concepts, *table.get(command, ())))
         else:
-            named.append(token)
-    return named
+            tokens.append(token)
+    return Statement(tuple(tokens))
 
 
-def _is_for_a_command(tokens: list[Token]) -> bool:
-    """Whether the sentence is for one command and against another: *use A, not B*."""
-    rejected = [token for token in rejected_objects(tokens) if token.says(COMMAND)]
-    commands = [token for token in tokens if token.says(COMMAND)]
-    is_pair = any(token.says(COMMA, "INSTEAD", "BUT", "USE") for token in tokens)
-    return is_pair and bool(rejected) and len(rejected) < len(commands)
+# Which rules a statement means --------------------------------------------------------------------
 
 
-def everyday_checks(tokens: list[Token], stance: str) -> list[RuleCheck]:
-    """Return the checks that the sentence asks for: of one rule, or of one for each object."""
-    tokens = with_concepts(tokens)
-    if stance == NO and _is_for_a_command(tokens):
+def everyday_checks(statement: Statement, stance: str) -> list[RuleCheck]:
+    """Return the checks that *statement* asks for: of one rule, or of one for each object."""
+    statement = with_concepts(statement)
+    if stance == NO and _is_for_a_command(statement):
         return []
     for rule in everyday_rules():
-        if rule.fits(tokens, stance):
-            return [rule.check(tokens)]
-    objects = [token for token in tokens if not token.is_light]
-    if len(objects) < 2 or stance == "do":
+        if rule.fits(statement, stance):
+            return [rule.check(statement)]
+    if stance == DO or not _are_listed(statement):
         return []
+    return _checks_of_objects(statement, stance)
+
+
+def _is_for_a_command(statement: Statement) -> bool:
+    """Whether *statement* is for one command and against another: *use A, not B*."""
+    rejected = [token for token in rejected_objects(statement) if token.says(COMMAND)]
+    commands = statement.values(COMMAND)
+    is_pair = statement.says(COMMA, "INSTEADOF", "BUT", "USE")
+    return is_pair and 0 < len(rejected) < len(commands)
+
+
+def _are_listed(statement: Statement) -> bool:
+    """Whether a comma or conjunction, or something that forbids, stands between all objects.
+
+    *On release branches, never X* isn't a list: its first object says where the rule holds.
+    """
+    if statement.tokens[0].says("PREPOSITION"):
+        return False
+    is_separated = True
+    for token in statement.tokens:
+        if token.is_light:
+            is_separated = is_separated or token.says(COMMA, "AND", "NEG")
+            continue
+        if not is_separated:
+            return False
+        is_separated = False
+    return True
+
+
+def _checks_of_objects(statement: Statement, stance: str) -> list[RuleCheck]:
+    """Return one check for each object; none if one of them is in no rule."""
+    objects = statement.objects
     checks: list[RuleCheck] = []
-    for token in objects:
-        sentence = [other for other in tokens if other.is_light or other is token]
-        rules = [rule for rule in everyday_rules() if rule.fits(sentence, stance)]
-        if not rules or rules[0].instead or (stance == NO and rules[0].stance != NO):
+    for chosen in objects:
+        tokens = [token for token in statement.tokens if token.is_light or token is chosen]
+        rule = _rule_of_object(Statement(tuple(tokens)), stance)
+        if rule is None:
             return []
-        checks.append(rules[0].check([token]))
+        checks.append(rule.check(Statement((chosen,))))
     return checks
+
+
+def _rule_of_object(statement: Statement, stance: str) -> EverydayRule | None:
+    """Return the rule for a statement with one object."""
+    for rule in everyday_rules():
+        if rule.fits(statement, stance) and (stance != NO or rule.stance == NO):
+            return rule
+    return None

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from brim.record import PlainData
 from brim.rules.checks.invocation import Invocation
 
-_EDIT = "edit"
-_WRITE = "write"
-_OUTPUT = "output"
-_DELETE = "delete"
-_READ = "read"
-_COMMIT = "commit"
+EDIT = "edit"
+WRITE = "write"
+OUTPUT = "output"
+DELETE = "delete"
+READ = "read"
+COMMIT = "commit"
 
-_READERS = frozenset(
-    (
-        "cat",
-        "less",
-        "more",
-        "head",
-        "tail",
-        "bat",
-        "grep",
-        "rg",
-        "source",
-        ".",
-        "nl",
-        "strings",
-        "xxd",
-    )
-)
-_DELETERS = frozenset(("rm", "unlink", "rmdir", "shred"))
-_WRITERS = frozenset(("tee", "touch", "truncate"))
+_ACT_OF_PROGRAM = {
+    **dict.fromkeys(("cat", "less", "more", "head", "tail", "bat", "nl", "strings", "xxd"), READ),
+    **dict.fromkeys(("grep", "rg", "source", "."), READ),
+    **dict.fromkeys(("rm", "unlink", "rmdir", "shred"), DELETE),
+    **dict.fromkeys(("tee", "touch", "truncate"), WRITE),
+}
+"""What programs do with all files that they name."""
 _AUTHORS = ("echo", "printf", "cat")
 """Programs whose output is what was written in the call itself."""
-_NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "-")
+_NOT_FILES = ("", "/dev/null", "/dev/stdout", "/dev/stderr", "-")
+_SCRIPT_OPTIONS = frozenset(("-e", "-f", "--expression", "--file"))
+"""Options with which ``sed`` has its script, which is its first argument otherwise."""
 
 
 @dataclass(frozen=True)
@@ -63,67 +54,75 @@ def acts_of(invocation: Invocation, folder: str) -> list[FileAct]:
     >>> [(a.kind, a.path) for a in acts_of(invocations("sed -i s/a/b/ x.py > log")[0], "/w")]
     [('output', 'log'), ('edit', 'x.py')]
     """
-    kind = _OUTPUT
+    redirect = OUTPUT
     if invocation.program in _AUTHORS or invocation.ran.documents:
-        kind = _WRITE
-    acts = [(kind, path) for path in invocation.ran.writes]
+        redirect = WRITE
+    acts = _each(redirect, invocation.ran.writes)
     acts += _acts_of_program(invocation)
-    real_acts = []
-    for kind, path in acts:
-        if path and path not in _NOT_FILES and "$" not in path:
-            real_acts.append(FileAct(kind, path, folder))
-    return real_acts
+    return [
+        FileAct(kind, path, folder)
+        for kind, path in acts
+        if path not in _NOT_FILES and "$" not in path
+    ]
+
+
+def _each(kind: str, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the same act for each of *paths*."""
+    return [(kind, path) for path in paths]
 
 
 def _acts_of_program(invocation: Invocation) -> list[tuple[str, str]]:
-    name = invocation.program
-    arguments = invocation.arguments
-    if name == "git":
-        return _acts_of_git(invocation)
-    if name in _WRITERS:
-        return [(_WRITE, path) for path in arguments]
-    if name in _DELETERS:
-        return [(_DELETE, path) for path in arguments]
-    if name in _READERS:
-        return [(_READ, path) for path in arguments]
-    return _acts_of_editor(invocation)
+    """Return what the program itself does with files."""
+    kind = _ACT_OF_PROGRAM.get(invocation.program)
+    if kind is not None:
+        return _each(kind, invocation.arguments)
+    acts_of_program = _SPECIAL_PROGRAMS.get(invocation.program)
+    if acts_of_program is None:
+        return []
+    return acts_of_program(invocation)
 
 
-def _acts_of_editor(invocation: Invocation) -> list[tuple[str, str]]:
-    """Return what programs do that read some files and change others."""
-    name = invocation.program
-    arguments = invocation.arguments
-    if name == "mv":
-        deleted = [(_DELETE, path) for path in arguments[:-1]]
-        return [*deleted, *[(_WRITE, path) for path in arguments[-1:]]]
-    if name == "cp":
-        read = [(_READ, path) for path in arguments[:-1]]
-        return [*read, *[(_WRITE, path) for path in arguments[-1:]]]
-    if name == "sed":
-        return _acts_of_sed(invocation)
-    if name == "perl" and "-i" in invocation.options:
-        return [(_EDIT, path) for path in arguments]
-    return []
+def _acts_of_mv(invocation: Invocation) -> list[tuple[str, str]]:
+    sources = _each(DELETE, invocation.arguments[:-1])
+    return sources + _each(WRITE, invocation.arguments[-1:])
+
+
+def _acts_of_cp(invocation: Invocation) -> list[tuple[str, str]]:
+    sources = _each(READ, invocation.arguments[:-1])
+    return sources + _each(WRITE, invocation.arguments[-1:])
 
 
 def _acts_of_sed(invocation: Invocation) -> list[tuple[str, str]]:
-    """``sed`` has its script first, unless ``-e`` or ``-f`` gives it."""
     files = invocation.arguments
-    if not {"-e", "-f", "--expression", "--file"} & set(invocation.options):
+    if _SCRIPT_OPTIONS.isdisjoint(invocation.options):
         files = files[1:]
-    kind = _READ
     if any(option.startswith(("-i", "--in-place")) for option in invocation.options):
-        kind = _EDIT
-    return [(kind, path) for path in files]
+        return _each(EDIT, files)
+    return _each(READ, files)
+
+
+def _acts_of_perl(invocation: Invocation) -> list[tuple[str, str]]:
+    if "-i" in invocation.options:
+        return _each(EDIT, invocation.arguments)
+    return []
 
 
 def _acts_of_git(invocation: Invocation) -> list[tuple[str, str]]:
-    subcommand = invocation.arguments[:1]
+    subcommand = "".join(invocation.arguments[:1])
     paths = invocation.arguments[1:]
-    if subcommand in (("add",), ("commit",)):
-        return [(_COMMIT, path) for path in paths]
-    if subcommand == ("rm",):
-        return [(_DELETE, path) for path in paths]
-    if subcommand == ("mv",):
-        return [(_DELETE, path) for path in paths[:-1]] + [(_EDIT, path) for path in paths[-1:]]
+    if subcommand in ("add", "commit"):
+        return _each(COMMIT, paths)
+    if subcommand == "rm":
+        return _each(DELETE, paths)
+    if subcommand == "mv":
+        return _each(DELETE, paths[:-1]) + _each(EDIT, paths[-1:])
     return []
+
+
+_SPECIAL_PROGRAMS: dict[str, Callable[[Invocation], list[tuple[str, str]]]] = {
+    "git": _acts_of_git,
+    "mv": _acts_of_mv,
+    "cp": _acts_of_cp,
+    "sed": _acts_of_sed,
+    "perl": _acts_of_perl,
+}

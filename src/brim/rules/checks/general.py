@@ -3,55 +3,71 @@ PATH, run ``C`` before you finish."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from brim.rules.checks.check import CREATE, TURN_END, RuleCheck
-from brim.rules.checks.everyday import VERBS, acts_in_words, acts_of_verbs
+from brim.rules.checks.acts import ABOUT_VERBS, acts_in_words, acts_of_verbs
+from brim.rules.checks.check import CREATE, EDIT, EXISTING, RuleCheck
 from brim.rules.checks.invocation import program_name
+from brim.rules.checks.managers import check_against, is_manager, siblings
 from brim.rules.checks.names import globs_of
-from brim.rules.checks.sentence import COMMAND, FLAG, PATH, Token
 from brim.rules.checks.stance import DO, NO, rejected_objects
+from brim.rules.checks.tokens import COMMAND, FLAG, PATH, Statement
 
-_NODE = ("npm", "pnpm", "yarn", "bun")
-_PYTHON = ("pip", "uv", "poetry", "pipenv", "conda", "pdm")
-_PACKAGE_CALLS = {
-    "npm": (("npm install|ci|update|uninstall",), "npm install, i, add, ci, update and uninstall"),
-    "pnpm": (("pnpm install|add|update|remove",), "pnpm install, i, add, update and remove"),
-    "yarn": (("yarn $", "yarn install|add|upgrade|remove"), "yarn, yarn install, add and remove"),
-    "bun": (("bun install|add|update|remove",), "bun install, i, add, update and remove"),
-    "pip": (("pip install|uninstall",), "pip install and uninstall"),
-    "uv": (("uv add|sync|remove", "uv pip install"), "uv add, sync, remove and uv pip install"),
-    "poetry": (("poetry install|add|update|remove",), "poetry install, add, update and remove"),
-    "pipenv": (("pipenv install|uninstall|sync",), "pipenv install, uninstall and sync"),
-    "conda": (("conda install|create|update|remove",), "conda install, create and update"),
-    "pdm": (("pdm install|add|update|remove",), "pdm install, add, update and remove"),
-}
-"""The calls of a package manager that change packages, and their words."""
 _SPECIAL = frozenset("|<>&;!@=$(){}\"'")
-_ABOUT_PACKAGES = ("PACKAGE", "INSTALL", "DEPENDENCY", "LANGPY", "PYTHON", "TYPESCRIPT", "TARGETS")
-_ABOUT_TASKS = (*_ABOUT_PACKAGES, "TESTS", "LINTER", "FORMATTER", "BUILD", "TYPES", "EVERYTHING")
+"""Signs with which a command isn't a plain pattern."""
+_ABOUT_PACKAGES = (
+    "PACKAGE",
+    "INSTALL",
+    "DEPENDENCY",
+    "LANGPY",
+    "NEW",
+    "ADD",
+    "EVERYTHING",
+    "LOCKFILE",
+    "YOU",
+    "START",
+)
+"""What a statement about package managers may name."""
+_ABOUT_TASKS = (
+    "TESTS",
+    "WHOLE",
+    "LINTER",
+    "FORMATTER",
+    "BUILD",
+    "TYPES",
+    "EVERYTHING",
+    "FILES",
+    "PASS",
+    "TASK",
+    "START",
+    "BY",
+)
+"""What a statement may say about the purpose of a command."""
+_ABOUT_FILES = (
+    "FILES",
+    "FOLDER",
+    "EXISTING",
+    "EVERYTHING",
+    "GENERATED",
+    "LOCKFILE",
+    "MIGRATION",
+    "SUCHAS",
+)
+"""What a statement may say about paths."""
 
 
-def general_checks(tokens: list[Token], stance: str) -> list[RuleCheck]:
-    """Return the checks that the sentence asks for in a general form."""
-    if stance in (NO, DO):
-        check = _pair(tokens) or _only_manager(tokens, stance)
-        check = check or _command(tokens, stance) or _path(tokens, stance)
-    else:
-        check = _before(tokens, stance)
-    if check is None:
-        return []
-    return [check]
+def general_checks(statement: Statement, stance: str) -> list[RuleCheck]:
+    """Return the checks that *statement* asks for in a general form."""
+    if stance == NO:
+        return _pair(statement) or _forbidden(statement) or _path(statement)
+    if stance == DO:
+        return _pair(statement) or _only_manager(statement) or _with_option(statement)
+    return _before(statement, stance)
 
 
-def _consists_of(tokens: list[Token], *concepts: str) -> bool:
-    return all(token.is_light or token.says(*concepts) for token in tokens)
-
-
-def _commands_in(tokens: list[Token]) -> list[str]:
-    """Return the commands among *tokens*; none if one of them isn't plain."""
-    commands = [token.value for token in tokens if token.says(COMMAND)]
-    if any(not _SPECIAL.isdisjoint(command) or "..." in command for command in commands):
+def _commands_in(statement: Statement) -> list[str]:
+    """Return the commands in *statement*; none if one of them isn't plain."""
+    commands = statement.values(COMMAND)
+    text = " ".join(commands).replace("./...", "")
+    if "..." in text or not _SPECIAL.isdisjoint(text):
         return []
     return commands
 
@@ -59,139 +75,185 @@ def _commands_in(tokens: list[Token]) -> list[str]:
 # Use A, not B -------------------------------------------------------------------------------------
 
 
-def _pair(tokens: list[Token]) -> RuleCheck | None:
-    """Return the check of *use A, not B* and *don't use B*, if B is a command."""
-    if not _consists_of(tokens, COMMAND, *_ABOUT_TASKS):
-        return None
-    if any(token.says("ASK") for token in tokens):
-        return None
-    commands = _commands_in(tokens)
-    rejected = [token.value for token in rejected_objects(tokens) if token.says(COMMAND)]
+def _pair(statement: Statement) -> list[RuleCheck]:
+    """Return the checks of *use A, not B* and of *don't use B* for a package manager."""
+    if statement.says("ASK"):
+        return []
+    if not statement.consists_of(COMMAND, *_ABOUT_PACKAGES, *_ABOUT_TASKS):
+        return []
+    commands = _commands_in(statement)
+    rejected = [token.value for token in rejected_objects(statement) if token.says(COMMAND)]
     accepted = [command for command in commands if command not in rejected]
-    if not rejected or not commands or set(accepted) & set(rejected):
-        return None
-    managers = [command for command in rejected if command.lower() in _PACKAGE_CALLS]
-    if len(managers) == len(rejected):
-        return _against_managers(managers, accepted)
-    if not accepted:
-        return None
-    return _against_commands(rejected, accepted)
-
-
-def _against_managers(managers: Iterable[str], accepted: list[str]) -> RuleCheck:
-    calls: list[str] = []
-    wording: list[str] = []
-    passes: list[str] = []
-    for manager in managers:
-        patterns, words = _PACKAGE_CALLS[manager.lower()]
-        calls += patterns
-        wording.append(words)
-        for command in accepted:
-            passes.append(f"{manager.lower()} install {command.split()[0]}|{command.split()[0]}@*")
-    return RuleCheck(
-        name="package-manager",
-        calls=tuple(calls),
-        passes=tuple(passes),
-        wording="; ".join(wording),
-    )
+    managers = [command for command in rejected if is_manager(command)]
+    others = [command for command in rejected if not is_manager(command)]
+    if not commands or (others and not accepted):
+        return []
+    checks: list[RuleCheck] = []
+    if managers:
+        checks.append(check_against(managers, accepted))
+    if others:
+        checks.append(_against_commands(others, accepted))
+    return checks
 
 
 def _against_commands(rejected: list[str], accepted: list[str]) -> RuleCheck:
-    """Return the check against the commands *rejected*; started by an accepted one, they pass."""
-    calls = []
+    """Return the check against the commands *rejected*.
+
+    What an accepted command starts passes, as ``pytest`` does in *uv run, not pytest*, and so does
+    an accepted command that is a longer one: *vitest run, not vitest*.
+    """
+    calls: list[str] = []
+    passes: list[str] = []
     for command in rejected:
-        conditions = ""
-        for better in accepted:
-            if command.split()[0] in better.split()[1:] or (
-                len(better.split()) > 1 and better.split()[1] == "run"
-            ):
-                conditions += f" !^{better.split()[0]}"
-        calls.append(f"{command}{conditions}")
-    return RuleCheck(name="command", calls=tuple(calls), wording=", ".join(rejected))
+        starters = [better.split()[0] for better in accepted if _starts(better, command)]
+        conditions = [f"!^{starter}" for starter in starters]
+        calls.append(" ".join([command, *conditions]))
+        passes += [better for better in accepted if better.startswith(f"{command} ")]
+    return RuleCheck(
+        name="command",
+        calls=tuple(calls),
+        passes=tuple(passes),
+        wording=", ".join(rejected),
+    )
 
 
-def _only_manager(tokens: list[Token], stance: str) -> RuleCheck | None:
+def _starts(better: str, command: str) -> bool:
+    """Whether *better* runs *command*: ``uv run`` does, and ``make pytest``."""
+    arguments = better.split()[1:]
+    return arguments[:1] == ["run"] or command.partition(" ")[0] in arguments
+
+
+def _only_manager(statement: Statement) -> list[RuleCheck]:
     """Return the check of *use pnpm*: its siblings are stopped."""
-    if stance != DO or not _consists_of(tokens, COMMAND, *_ABOUT_PACKAGES):
-        return None
-    commands = [command.lower() for command in _commands_in(tokens)]
-    names = {program_name(command) for command in commands}
-    says_use = any(token.says("USE", "ONLY", "ALWAYS") for token in tokens)
-    says_manager = any("manager" in token.text.lower() for token in tokens)
-    if not names or not (says_use or says_manager):
-        return None
-    for family in (_NODE, _PYTHON):
-        if names <= set(family):
-            siblings = [name for name in family if name not in names]
-            if family is _PYTHON:
-                siblings = [name for name in siblings if name != "conda"]
-            return _against_managers(siblings, sorted(names))
-    return None
+    if not statement.consists_of(COMMAND, *_ABOUT_PACKAGES):
+        return []
+    if not statement.says("USE", "ONLY", "MUST", "MANAGERWORD"):
+        return []
+    names = {program_name(command.lower()) for command in _commands_in(statement)}
+    others = siblings(names)
+    if not names or not others:
+        return []
+    return [check_against(others, sorted(names))]
 
 
 # Never run C, use C with --flag -------------------------------------------------------------------
 
 
-def _command(tokens: list[Token], stance: str) -> RuleCheck | None:
-    commands = _commands_in(tokens)
-    flags = [token.value.split("=")[0].split()[0] for token in tokens if token.says(FLAG)]
-    allowed = (COMMAND, FLAG, "TESTS", "PRODUCTION") if stance == NO else (COMMAND, FLAG)
-    if not commands or not _consists_of(tokens, *allowed):
-        return None
-    if any(token.says("PRODUCTION", "TESTS") and not token.says(COMMAND) for token in tokens):
-        return None
-    if stance == NO and (flags or not _has_accepted(tokens)):
-        patterns = [" ".join([command, *flags]) for command in commands]
-        return RuleCheck(name="command", calls=tuple(patterns), wording=", ".join(patterns))
-    if stance == DO and len(commands) == 1 and len(flags) == 1:
-        wording = f"{commands[0]} without {flags[0]}"
-        calls = (f"{commands[0]} !{flags[0]}",)
-        return RuleCheck(name="command-with", calls=calls, wording=wording)
-    return None
+def _forbidden(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *never run C*, with or without an option."""
+    if not statement.consists_of(COMMAND, FLAG, "START", "WHOLE", "BY", "EVERYTHING"):
+        return []
+    patterns = _commands_in(statement)
+    flags = _flags_in(statement)
+    if flags:
+        patterns = [_with_one_of(command, flags) for command in patterns]
+    elif _names_an_accepted(statement):
+        return []
+    if not patterns:
+        return []
+    return [RuleCheck(name="command", calls=tuple(patterns), wording=", ".join(patterns))]
 
 
-def _has_accepted(tokens: list[Token]) -> bool:
-    """Whether the sentence is for one of the commands that it names."""
-    if any(token.says("ASK") for token in tokens) or _is_only_permitted(tokens):
+def _with_one_of(command: str, flags: list[str]) -> str:
+    """Return the pattern of *command* with its own last option, or one of *flags*.
+
+    >>> _with_one_of("git push --force", ["--force-with-lease"])
+    'git push --force|--force-with-lease'
+    """
+    words = command.split()
+    if words[-1].startswith("-"):
+        flags = [words.pop(), *flags]
+    return " ".join([*words, "|".join(dict.fromkeys(flags))])
+
+
+def _flags_in(statement: Statement) -> list[str]:
+    """Return the options in *statement*, without their values."""
+    return [flag.split("=")[0].split()[0] for flag in statement.values(FLAG)]
+
+
+def _names_an_accepted(statement: Statement) -> bool:
+    """Whether *statement* is for one of the commands that it names."""
+    if statement.says("ASK", "PERMITTED", "ASKING"):
         return False
-    rejected = rejected_objects(tokens)
-    return any(token.says(COMMAND) and token not in rejected for token in tokens)
+    rejected = rejected_objects(statement)
+    return any(token.says(COMMAND) and token not in rejected for token in statement.tokens)
 
 
-def _is_only_permitted(tokens: list[Token]) -> bool:
-    return any(token.says("PERMITTED") for token in tokens)
+def _with_option(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *use C with --flag*."""
+    if not statement.consists_of(COMMAND, FLAG, "BY"):
+        return []
+    commands = _commands_in(statement)
+    flags = _flags_in(statement)
+    if len(commands) != 1 or len(flags) != 1:
+        return []
+    command = commands[0]
+    flag = flags[0]
+    return [
+        RuleCheck(
+            name="command-with",
+            calls=(f"{command} !{flag}",),
+            wording=f"{command} without {flag}",
+        )
+    ]
 
 
 # Never edit PATH ----------------------------------------------------------------------------------
 
 
-def _path(tokens: list[Token], stance: str) -> RuleCheck | None:
-    paths = [token.value for token in tokens if token.says(PATH)]
-    allowed = (PATH, "FILES", "FOLDER", "EXISTING", "ADD", "CREATE", "NEW", "EVERYTHING", *VERBS)
-    if stance != NO or not paths or not _consists_of(tokens, *allowed):
-        return None
-    acts = acts_of_verbs(tokens)
-    if any(token.says("CREATE") and not token.says("ADD") for token in tokens) and not acts:
-        acts = (CREATE,)
-    if not acts:
-        return None
+def _path(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *never edit PATH*."""
+    if not statement.consists_of(PATH, *_ABOUT_FILES, *ABOUT_VERBS):
+        return []
+    paths = statement.values(PATH)
+    acts = _acts_on_path(statement)
+    if not paths or not acts:
+        return []
     globs: list[str] = []
     for path in paths:
         globs += globs_of(path)
     wording = f"{acts_in_words(acts)} {', '.join(paths)}"
-    return RuleCheck(name="path", paths=tuple(globs), acts=acts, wording=wording)
+    return [RuleCheck(name="path", paths=tuple(globs), acts=acts, wording=wording)]
+
+
+def _acts_on_path(statement: Statement) -> tuple[str, ...]:
+    """Return what *statement* forbids to do with a path."""
+    acts = acts_of_verbs(statement)
+    if not acts and statement.without("ADD").says("CREATE"):
+        return (CREATE,)
+    if statement.says("EXISTING"):
+        return tuple([EXISTING if act == EDIT else act for act in acts])
+    return acts
 
 
 # Run C before you finish --------------------------------------------------------------------------
 
 
-def _before(tokens: list[Token], stance: str) -> RuleCheck | None:
-    commands = _commands_in(tokens)
-    if not commands or not _consists_of(tokens, COMMAND, "PASS"):
-        return None
-    return RuleCheck(
-        name="command-done",
-        needs=tuple(commands),
-        before=stance if stance != TURN_END else TURN_END,
-        wording=" and ".join(commands),
-    )
+def _without_details(command: str) -> str:
+    """Return *command* up to its first option or path: it may be run for another file.
+
+    >>> _without_details("prettier --write ."), _without_details("go test ./...")
+    ('prettier', 'go test')
+    """
+    program, *arguments = command.split()
+    words = [program]
+    for argument in arguments:
+        if argument.startswith(("-", ".")) or "/" in argument:
+            break
+        words.append(argument)
+    return " ".join(words)
+
+
+def _before(statement: Statement, moment: str) -> list[RuleCheck]:
+    """Return the check of *run C before you finish*, or before a commit or push."""
+    commands = _commands_in(statement)
+    if not commands or not statement.consists_of(COMMAND, *_ABOUT_TASKS):
+        return []
+    return [
+        RuleCheck(
+            name="command-done",
+            needs=tuple([_without_details(command) for command in commands]),
+            before=moment,
+            wording=" and ".join(commands),
+        )
+    ]

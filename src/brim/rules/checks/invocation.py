@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from brim.record import PlainData
 from brim.rules.globs import alternatives
@@ -112,6 +112,16 @@ _VALUED: Mapping[str, str] = {
 }
 """Options that are followed by a value, by program."""
 
+_STARTING_BINARIES = ("pnpm", "yarn")
+"""Programs that run a program of a package whose name they're given."""
+_OWN_SUBCOMMANDS = frozenset(
+    (
+        *("install", "add", "remove", "update", "upgrade", "up", "dedupe", "link"),
+        *("run", "test", "start", "exec", "dlx", "build", "publish", "npm", "init"),
+        *("audit", "why", "list", "info", "outdated", "config", "cache"),
+        *("global", "workspace", "workspaces"),
+    )
+)
 _PASSING_ON = ("npm", "pnpm", "yarn", "bun")
 """Programs that pass on what follows ``--``: it's still an option, of a script."""
 _LETTERS = re.compile(r"-[A-Za-z0-9]{2,6}")
@@ -152,7 +162,22 @@ def invocations(command: str | list[str]) -> list[Invocation]:
         ran = ran_commands(command)
     except ValueError:
         return []
-    return [invocation_of(ran_command) for ran_command in ran]
+    invocations_in_order: list[Invocation] = []
+    for ran_command in ran:
+        invocation = invocation_of(ran_command)
+        invocations_in_order.append(invocation)
+        if _starts_binary(invocation):
+            words = ran_command.words[ran_command.words.index(invocation.arguments[0]) :]
+            invocations_in_order.append(invocation_of(replace(ran_command, words=words)))
+    return invocations_in_order
+
+
+def _starts_binary(invocation: Invocation) -> bool:
+    """Whether ``pnpm prettier`` or the like may run a program of a package."""
+    if invocation.program not in _STARTING_BINARIES or not invocation.arguments:
+        return False
+    first = invocation.arguments[0]
+    return first.isidentifier() and first not in _OWN_SUBCOMMANDS and first in invocation.ran.words
 
 
 def invocation_of(ran: RanCommand) -> Invocation:

@@ -18,6 +18,7 @@ The elements of a pattern:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,6 +26,8 @@ from brim.record import PlainData
 from brim.rules.blocks import pattern_words
 from brim.rules.checks.invocation import ALIASES, Invocation, program_name
 from brim.rules.globs import fits
+
+_SIGNS = ("!", "@", "<")
 
 
 @dataclass(frozen=True)
@@ -39,29 +42,38 @@ class CommandPattern(PlainData):
 
 @lru_cache(1024)
 def read_pattern(pattern: str) -> CommandPattern:
-    """Return the parts of *pattern*."""
+    """Return the parts of *pattern*.
+
+    >>> read_pattern("npm i|ci !-g")
+    CommandPattern(programs=('npm',), arguments=(('i', 'ci', 'install'),), conditions=('!-g',))
+    """
     words = pattern_words(pattern)
     names = tuple([program_name(name) for name in words[0].split("|")])
     arguments: list[tuple[str, ...]] = []
     conditions: list[str] = []
     for word in words[1:]:
-        is_option = word[0] == "-" and len(word) > 1
-        if is_option or word[0] in "!@<" or "=" in word:
+        if _is_condition(word):
             conditions.append(word)
-        else:
+        elif arguments:
             arguments.append(tuple(word.split("|")))
-    if arguments:
-        arguments[0] = _with_usual_names(names, arguments[0])
+        else:
+            arguments.append(_with_usual_names(names, word.split("|")))
     return CommandPattern(names, tuple(arguments), tuple(conditions))
 
 
-def _with_usual_names(names: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
+def _is_condition(word: str) -> bool:
+    """Whether *word* of a pattern isn't an argument."""
+    is_option = word.startswith("-") and word != "-"
+    return is_option or word.startswith(_SIGNS) or "=" in word
+
+
+def _with_usual_names(names: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
     """Return *words* and the subcommands' usual names: what a person wrote may be an alias."""
-    plain = list(words)
+    usual_names = list(words)
     for name in names:
         aliases = ALIASES.get(name, {})
-        plain += [aliases[word] for word in words if word in aliases]
-    return tuple(dict.fromkeys(plain))
+        usual_names += [aliases[word] for word in words if word in aliases]
+    return tuple(dict.fromkeys(usual_names))
 
 
 def is_called(pattern: str, invocation: Invocation, branch: str = "") -> bool:
@@ -74,7 +86,7 @@ def is_called(pattern: str, invocation: Invocation, branch: str = "") -> bool:
     True
     """
     parts = read_pattern(pattern)
-    if not any(fits(invocation.program, name) for name in parts.programs):
+    if not _is_one(invocation.program, parts.programs):
         return False
     for condition in parts.conditions:
         if not _is_met(condition, invocation, branch):
@@ -82,35 +94,39 @@ def is_called(pattern: str, invocation: Invocation, branch: str = "") -> bool:
     return _are_arguments(parts.arguments, invocation.arguments)
 
 
+def _is_one(word: str, patterns: Iterable[str]) -> bool:
+    """Whether *word* fits one of *patterns*."""
+    return any(fits(word, pattern) for pattern in patterns)
+
+
+def _is_any_of(words: Iterable[str], patterns: Iterable[str]) -> bool:
+    """Whether one of *words* fits one of *patterns*."""
+    return any(_is_one(word, patterns) for word in words)
+
+
+# Conditions ---------------------------------------------------------------------------------------
+
+
 def _is_met(condition: str, invocation: Invocation, branch: str) -> bool:
     """Whether one element that isn't an argument is true."""
-    sign = condition[0]
-    if sign == "!":
-        return not _has_excluded(condition[1:], invocation)
-    if sign == "@":
-        return bool(branch) and _is_one(branch, condition[1:])
-    if sign == "<":
-        return any(_is_one(feeder, condition[1:]) for feeder in invocation.ran.feeders)
-    if sign == "-":
+    if condition.startswith("!"):
+        return not _has(condition[1:], invocation)
+    if condition.startswith("@"):
+        return bool(branch) and _is_one(branch, condition[1:].split("|"))
+    if condition.startswith("<"):
+        return _is_any_of(invocation.ran.feeders, condition[1:].split("|"))
+    if condition.startswith("-"):
         return _has_option(condition, invocation)
-    return any(_is_one(setting, condition) for setting in invocation.ran.settings)
+    return _is_any_of(invocation.ran.settings, condition.split("|"))
 
 
-def _has_excluded(condition: str, invocation: Invocation) -> bool:
+def _has(element: str, invocation: Invocation) -> bool:
     """Whether what follows a ``!`` is there: an option, an argument, or after ``^`` a wrapper."""
-    if condition[0] == "^":
-        return condition[1:] in invocation.ran.wrappers
-    if condition[0] == "-":
-        return _has_option(condition, invocation)
-    return _has_argument(condition, invocation)
-
-
-def _is_one(word: str, patterns: str) -> bool:
-    return any(fits(word, pattern) for pattern in patterns.split("|"))
-
-
-def _has_argument(patterns: str, invocation: Invocation) -> bool:
-    return any(_is_one(argument, patterns) for argument in invocation.arguments)
+    if element.startswith("^"):
+        return element[1:] in invocation.ran.wrappers
+    if element.startswith("-"):
+        return _has_option(element, invocation)
+    return _is_any_of(invocation.arguments, element.split("|"))
 
 
 def _has_option(options: str, invocation: Invocation) -> bool:
@@ -118,21 +134,25 @@ def _has_option(options: str, invocation: Invocation) -> bool:
     for option in options.split("|"):
         name, sign, value = option.partition("=")
         if sign:
-            texts = invocation.values.get(name, ())
-            if any(fits(text, value) for text in texts):
-                return True
-        elif _is_given(name, invocation.options):
+            is_there = _is_any_of(invocation.values.get(name, ()), (value,))
+        else:
+            is_there = _has_plain_option(name, invocation.options)
+        if is_there:
             return True
     return False
 
 
-def _is_given(name: str, options: tuple[str, ...]) -> bool:
+def _has_plain_option(name: str, options: tuple[str, ...]) -> bool:
     """Whether *name* is among *options*; the letters of ``-rf`` may stand apart."""
-    if any(fits(option, name) for option in options):
+    if _is_any_of(options, (name,)):
         return True
-    letters = name[1:]
-    is_cluster = name[1:2] != "-" and len(letters) > 1 and letters.isalpha()
-    return is_cluster and all(f"-{letter}" in options for letter in letters)
+    letters = name.removeprefix("-")
+    if len(letters) < 2 or not letters.isalpha():
+        return False
+    return all(f"-{letter}" in options for letter in letters)
+
+
+# Arguments ----------------------------------------------------------------------------------------
 
 
 def _are_arguments(patterns: tuple[tuple[str, ...], ...], arguments: tuple[str, ...]) -> bool:
@@ -140,11 +160,16 @@ def _are_arguments(patterns: tuple[tuple[str, ...], ...], arguments: tuple[str, 
     if not patterns:
         return True
     first = patterns[0]
-    if first == ("...",):
-        tails = [arguments[start:] for start in range(len(arguments) + 1)]
-        return any(_are_arguments(patterns[1:], tail) for tail in tails)
     if first == ("$",):
         return not arguments
-    if not arguments or not any(fits(arguments[0], word) for word in first):
+    if first == ("...",):
+        return _follow_somewhere(patterns[1:], arguments)
+    if not arguments or not _is_one(arguments[0], first):
         return False
     return _are_arguments(patterns[1:], arguments[1:])
+
+
+def _follow_somewhere(patterns: tuple[tuple[str, ...], ...], arguments: tuple[str, ...]) -> bool:
+    """Whether *patterns* match *arguments* from any of them on."""
+    starts = range(len(arguments) + 1)
+    return any(_are_arguments(patterns, arguments[start:]) for start in starts)

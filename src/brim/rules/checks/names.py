@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from brim import rules
@@ -10,18 +11,25 @@ from brim.files import data_lines
 from brim.rules.globs import alternatives
 
 FLAG_PATTERN = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?")
-SUBCOMMAND_PATTERN = re.compile(
-    r"(?:--?[\w-]+(?:=[\w./-]+)?|[a-z][\w:.-]*)(?<![.,;:!-])|[.*](?=\s|$)"
-)
+_ARGUMENT = re.compile(r"[a-z][\w:.-]*")
+_CLEAR_ARGUMENT = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?|[a-z]+:[\w:-]+")
+"""An option, or a name such as ``db:drop``."""
+_SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|sh|rb|php)|artisan")
+_NAMING_SCRIPTS = ("run", "exec", "run-script", "dlx", "x")
+"""Subcommands that are followed by a name which nobody can list."""
+_WITH_TARGETS = ("make", "just", "task", "rake")
+"""Programs whose first argument is such a name."""
+_WITH_FILES = ("python", "python3", "node", "bash", "sh", "php", "ruby")
 _FOLDERS = (
     "src|docs?|tests?|spec|config|data|libs?|apps?|packages|vendor|dist|build|public|infra|scripts"
     "|bin|web|server|client|api|db|migrations|internal|cmd|pkg|assets|tools|static|node_modules"
     "|third_party|legacy|core|examples|target|out|coverage|deploy|services|modules|frontend"
-    "|backend"
+    "|backend|database|prisma|alembic|proto|gen|generated"
 )
 _ENDINGS = (
     "md|mdx|py|js|ts|tsx|jsx|json|ya?ml|toml|rs|go|rb|java|kt|cs|c|h|cpp|php|sh|sql|html|css|scss"
     "|txt|lock|ini|cfg|conf|env|xml|csv|proto|tf|gradle|vue|svelte|ipynb|ex|exs|swift|lua|pl|r|jl"
+    "|dart|mod|sum|lockb"
 )
 _PART = r"(?:[\w.*@-]|\[|\]|\{[\w.,*]+\})+"
 _PATH = re.compile(
@@ -29,7 +37,8 @@ _PATH = re.compile(
     r"|/(?:[\w.*-]+/)*[\w.*-]+/?"
     r"|\.?[\w*-]+(?:\.[\w-]+)*/(?!\w)"
     rf"|[\w*.-]*[\w*-]\.(?:{_ENDINGS})(?!\w)"
-    r"|(?:Makefile|Dockerfile|Jenkinsfile|Justfile|LICENSE|Gemfile|Procfile)(?!\w)"
+    r"|(?:Dockerfile|Jenkinsfile|Justfile|LICENSE|Gemfile|Procfile)(?!\w)"
+    r"|\.env(?:\.[\w*]+)*(?!\w)|(?<![\w.])\.(?:md|mdx|py|ts|tsx|js|rs|go)(?!\w)"
     r"|\*\.\w+(?!\w)|(?:node_modules|__pycache__|dist|\.venv)(?![\w/-])"
     r"|\.(?:github|gitignore|gitlab-ci\.yml|npmrc|husky|vscode|claude|editorconfig)(?!\w)"
 )
@@ -38,16 +47,22 @@ _CLEAR_PATH = re.compile(
     r"|^(?:node_modules|__pycache__|dist)$|file$|^[A-Z]\w+$"
 )
 _NO_PATHS = ("and/or", "he/she", "yes/no")
+_NO_ENDINGS = ("console.log", "os.path", "node.js", "vue.js", "next.js")
 
 
 @cache
-def subcommands() -> dict[str, frozenset[str]]:
-    """Return the subcommands that are words of sentences too, by program."""
+def _subcommands() -> dict[str, frozenset[str]]:
+    """Return the arguments that programs are known for."""
     words_by_program = {}
     for line in data_lines(__file__, "subcommands.tsv"):
         program, _, words = line.partition("\t")
         words_by_program[program] = frozenset(words.split())
     return words_by_program
+
+
+def subcommands_of(program: str) -> frozenset[str]:
+    """Return the arguments that *program* is known for."""
+    return _subcommands().get(program, frozenset())
 
 
 @cache
@@ -66,18 +81,51 @@ def is_program(word: str) -> bool:
     return word in _programs() or word.startswith("./")
 
 
-def is_ordinary_word(word: str) -> bool:
-    """Whether the program *word* is a word of sentences too: *make*, *just*."""
-    return word in _ordinary_words()
-
-
 def is_named_program(word: str) -> bool:
     """Whether *word* in a sentence is a program: *Docker* is, *Make* and *Python* aren't."""
     lower = word.lower()
     if word == lower:
         return word in _programs()
     is_language = lower in ("python", "php", "ruby", "java")
-    return lower in _programs() and not is_ordinary_word(lower) and not is_language
+    return lower in _programs() and lower not in _ordinary_words() and not is_language
+
+
+def command_length(words: list[str], is_known_word: Callable[[str], bool]) -> int:
+    """Return how many of *words* are one command; 0 if the first isn't a program.
+
+    >>> command_length(["docker", "compose", "down", "-v", "today"], lambda word: word == "today")
+    4
+    >>> command_length(["npm", "everywhere"], lambda word: False)
+    1
+    """
+    name = words[0]
+    if not is_named_program(name):
+        name = name.split("-")[0]  # German: Docker-Befehle
+        if is_named_program(name):
+            return 1
+        return 0
+    program = name.lower()
+    length = 1
+    for word in words[1:]:
+        if not _is_argument(word, words[length - 1].lower(), program, is_known_word):
+            break
+        length += 1
+    if length == 1 and program in _ordinary_words() and name.islower():
+        return 0
+    return length
+
+
+def _is_argument(word: str, last: str, program: str, is_known_word: Callable[[str], bool]) -> bool:
+    """Whether *word* belongs to the command of *program* whose words end with *last*."""
+    known_arguments = subcommands_of(program)
+    if word in known_arguments or _CLEAR_ARGUMENT.fullmatch(word):
+        return True
+    if last in _NAMING_SCRIPTS or (program in _WITH_TARGETS and last == program):
+        return word in subcommands_of("make") or not is_known_word(word)
+    if program in _WITH_FILES:
+        return _SCRIPT.fullmatch(word) is not None or _SCRIPT.fullmatch(last) is not None
+    is_first = last == program and not known_arguments
+    return is_first and _ARGUMENT.fullmatch(word) is not None and not is_known_word(word)
 
 
 def path_at(text: str, position: int) -> str:
@@ -86,7 +134,9 @@ def path_at(text: str, position: int) -> str:
     if match is None:
         return ""
     path = match[0].rstrip(".,")
-    if path.lower() in _NO_PATHS or not _CLEAR_PATH.search(path):
+    if path.lower() in _NO_PATHS or path.lower() in _NO_ENDINGS:
+        return ""
+    if not _CLEAR_PATH.search(path):
         return ""
     return path
 

@@ -1,60 +1,67 @@
 """``check_for``: from the words of a rule to its check.
 
-Each sentence is read in each language until one understands every word of it. What comes after a
-colon, a dash or a comma is a reason, unless it speaks of a condition.
+A sentence is cut into clauses. The longest run of clauses that's understood and asks for a check is
+the rule; what is left over is a reason, unless it speaks of a condition: then there's no check.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass
+from itertools import pairwise
 
-from brim.rules.blocks import with_kind
-from brim.rules.checks.check import TURN_END, RuleCheck
+from brim.record import PlainData
+from brim.rules.checks.check import RuleCheck
+from brim.rules.checks.clauses import read_clauses
+from brim.rules.checks.constructions import with_constructions
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
 from brim.rules.checks.lexicon import LANGUAGES
-from brim.rules.checks.sentence import Token, read_sentence
+from brim.rules.checks.merging import declared_checks, merged, waiting_for
+from brim.rules.checks.names import subcommands_of
 from brim.rules.checks.stance import NO, stance_of
-from brim.rules.shell import simple_commands
-
-_LISTS = (
-    "calls",
-    "passes",
-    "refused",
-    "paths",
-    "other_paths",
-    "acts",
-    "written_in",
-    "written_not_in",
-    "needs",
+from brim.rules.checks.tokens import (
+    COMMAND,
+    PATH,
+    UNKNOWN,
+    Clause,
+    Statement,
+    Token,
+    joined,
 )
+
 LONGEST = 1_000
 """Characters of a rule that are read."""
+_MOST_CLAUSES = 12
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý¿¡`*])|\n+")
-_MARKUP = re.compile(r"\*\*|__|(?<!\w)\*(?=\w)|^[\s>#*-]+|^\d+[.)]\s+|</?\w+>")
-_LABEL = re.compile(r"^[\w /&()-]{2,30}:\s+(?=\S)")
-_CUT = re.compile(
-    r"\s*[:;,(]\s*|\s+[-–—]+\s+|\s+(?:because|since|as it|weil|denn|da|parce que|car"
-    r"|porque|ya que|pois|so that|damit|para que)\s+"
+_BULLET = re.compile(r"^\s*(?:(?:[>#*+-]+|\d+[.)])\s+)+")
+_EMPHASIS = re.compile(r"\*\*|(?<![\w/])__(?=\S)|(?<=\S)__(?![\w/.])|</?\w+>|\(\)")
+_TAG_QUESTION = re.compile(
+    r"(?i)[,;]?\s*(?:ok|okay|right|please|ja|oder|oui|d'accord|vale|sí|sim|certo|tá|né)\s*\?+$"
 )
-_CONDITION = re.compile(
-    r"(?i)\b(?:unless|except(?:ion|ions)?|if|when|until|however|only|otherwise|while|may|can|could"
-    r"|allowed|ok|okay|fine|außer|sofern|wenn|falls|bis|solange|aber|ausnahmen?|darfst|dürfen"
-    r"|sauf|quand|lorsque|mais|jusqu|excepté|peux|salvo|excepto|cuando|hasta|pero|aunque|puedes"
-    r"|exceto|quando|até|mas|pode|apart from|besides|but|with the exception|you are free)\b"
+_YES = re.compile(r"(?i)\bsí\b")
+"""Spanish *yes*, which is *if* without its accent."""
+_CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
+_PURPOSES = (
+    "INSTALL",
+    "PACKAGE",
+    "DEPENDENCY",
+    "TESTS",
+    "LANGPY",
+    "TYPESCRIPT",
+    "FILES",
+    "DELETE",
+    "COMMIT",
+    "PUSH",
+    "NEW",
+    "BEFORE",
+    PATH,
 )
-
-_SCOPE = re.compile(
-    r"(?i)(?:in|for|on|with|within|inside|during|at|after|before|under|from|bei|beim|im|für|nach"
-    r"|vor|auf|unter|dans|pour|lors|pendant|après|avant|sur|en|para|durante|tras|al|em|no|na|ao"
-    r"|após"
-    r"|durante|antes|si|se|wenn|falls|sobald|quand|lorsque|cuando|quando|once|as soon)\b"
-)
-"""How a part begins that says where a rule holds."""
+"""What a clause before a rule may name without limiting it: *for new packages, use …*"""
+_PERSON = ("ME", "ASKING", "ASK")
+_MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")
 
 
 def check_for(text: str, block: Iterable[str] = (), before_done: str = "") -> RuleCheck | None:
@@ -62,129 +69,222 @@ def check_for(text: str, block: Iterable[str] = (), before_done: str = "") -> Ru
 
     *block* and *before_done* are what a person has declared.
 
-    >>> check_for("Use pnpm, not npm").promise
-    'npm install, i, add, ci, update and uninstall are stopped once, with this rule as the reason'
+    >>> check_for("Never use sudo").promise
+    'sudo is stopped once, with this rule as the reason'
     >>> check_for("Prefer small functions") is None
     True
     """
-    checks = _declared(block, before_done)
+    checks = declared_checks(block, before_done)
     checks += _recognised(text[:LONGEST])
     if not checks:
         return None
-    return _merged(checks)
+    return merged(checks)
 
 
-def _declared(block: Iterable[str], before_done: str) -> list[RuleCheck]:
-    """Return the checks for what a person has declared."""
-    checks: list[RuleCheck] = []
-    blocks = tuple([with_kind(pattern.strip()) for pattern in block])
-    if blocks:
-        wording = ", ".join([pattern.removeprefix("run ") for pattern in blocks])
-        checks.append(RuleCheck(name="block", refused=blocks, wording=wording))
-    if before_done:
-        checks.append(
-            RuleCheck(name="done", needs=_needs(before_done), before=TURN_END, wording=before_done)
-        )
-    return checks
+# Sentences ----------------------------------------------------------------------------------------
 
 
-def _needs(command: str) -> tuple[str, ...]:
-    """Return each simple command in *command*: all of them must have run."""
-    try:
-        commands = simple_commands(command)
-    except ValueError:
-        return (command,)
-    patterns = [" ".join(words) for words in commands if words[0] != "cd"]
-    return tuple(patterns) or (command,)
+@dataclass(frozen=True)
+class Reading(PlainData):
+    """What a sentence was understood as."""
+
+    checks: tuple[RuleCheck, ...] = ()
+    is_limited: bool = False
+    """Whether it speaks of a condition that no call shows."""
+    subject: Token | None = None
+    """What it speaks of, for *it* in the next sentence."""
 
 
 def _recognised(text: str) -> list[RuleCheck]:
-    """Return the checks that the sentences of *text* ask for."""
-    sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    """Return the checks that the sentences of *text* ask for; none if one limits the others."""
     checks: list[RuleCheck] = []
-    unread: list[str] = []
-    for sentence in sentences:
-        sentence_checks = _checks_of_sentence(_MARKUP.sub("", sentence).strip())
-        checks += sentence_checks
-        if not sentence_checks:
-            unread.append(sentence)
-    if any(_CONDITION.search(sentence) for sentence in unread):
-        return []
+    subject: Token | None = None
+    for part in _SENTENCE_END.split(text):
+        sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
+        sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
+        reading = _read_sentence(sentence, subject)
+        if reading.is_limited:
+            return []
+        checks += reading.checks
+        subject = reading.subject
     return checks
 
 
-def _checks_of_sentence(sentence: str) -> list[RuleCheck]:
-    if sentence.endswith("?"):
-        return []
-    for part in _readable_parts(sentence):
-        for language in LANGUAGES:
-            tokens = read_sentence(part, language)
-            if not tokens:
-                continue
-            checks = _checks_of_tokens(tokens)
-            if checks:
-                return checks
+def _read_sentence(sentence: str, subject: Token | None) -> Reading:
+    """Return the first reading with a check, in the languages that know most of its words.
+
+    *subject* is what the sentence before spoke of.
+    """
+    if not sentence or sentence.endswith("?"):
+        return Reading()
+    is_limited = False
+    best = _best_readings(sentence)
+    for clauses in best:
+        checks = _checks_of_clauses(clauses, subject)
+        if checks:
+            return Reading(tuple(checks))
+        is_limited = is_limited or _any_limits(clauses, Statement(()))
+    return Reading(is_limited=is_limited, subject=_subject_of(best[0]))
+
+
+def _best_readings(sentence: str) -> list[list[Clause]]:
+    """Return the clauses of *sentence* in the languages that know most of its words."""
+    best: list[list[Clause]] = []
+    fewest = len(sentence)
+    for language in LANGUAGES:
+        clauses = read_clauses(sentence, language)[:_MOST_CLAUSES]
+        unknown = sum([clause.unknown_words for clause in clauses])
+        if unknown < fewest:
+            best = []
+            fewest = unknown
+        if unknown == fewest:
+            best.append(clauses)
+    return best
+
+
+# Runs of clauses ----------------------------------------------------------------------------------
+
+
+def _checks_of_clauses(clauses: list[Clause], subject: Token | None = None) -> list[RuleCheck]:
+    """Return the checks of the longest runs of *clauses* that ask for some.
+
+    There are none if what stands beside a run limits it.
+    """
+    for start, end, statement in _runs(clauses):
+        checks = checks_of(statement)
+        if not checks:
+            antecedent = _subject_of(clauses[:start]) or subject
+            checks = _checks_of_pronoun(statement, antecedent)
+        if not checks:
+            continue
+        before = clauses[:start]
+        after = clauses[end:]
+        inserted = [clause for clause in clauses[start:end] if clause.in_parentheses]
+        if _any_limits(inserted, statement) or _any_scopes(before):
+            return []
+        for others in (before, after):
+            other_checks = _checks_of_clauses(others)
+            if not other_checks and _any_limits(others, statement):
+                return []
+            checks += other_checks
+        return checks
     return []
 
 
-def _readable_parts(sentence: str) -> Iterator[str]:
-    """Yield the sentence, and what is left of it without a label before it or a reason after it."""
-    yield sentence
-    for cut in reversed(list(_CUT.finditer(sentence))):
-        reason = sentence[cut.end() :]
-        if cut.start() > 0 and not _CONDITION.search(reason):
-            yield sentence[: cut.start()]
-    label = _LABEL.match(sentence)
-    if label is not None and not _CONDITION.search(label[0]):
-        yield from _readable_parts(sentence[label.end() :])
-    for cut in _CUT.finditer(sentence):
-        statement = sentence[: cut.start()]
-        if not _CONDITION.search(statement) and not _SCOPE.match(statement):
-            yield sentence[cut.end() :]
+def _runs(clauses: list[Clause]) -> Iterator[tuple[int, int, Statement]]:
+    """Yield each understood run of *clauses* as a statement, the longest first.
+
+    What stands in parentheses within a run is left out if nothing is understood with it.
+    """
+    for length in range(len(clauses), 0, -1):
+        for start in range(len(clauses) - length + 1):
+            run = clauses[start : start + length]
+            outside = [clause for clause in run if not clause.in_parentheses]
+            if length > 1 and _is_scope(run[0]):
+                continue
+            if _is_understood(run):
+                yield start, start + length, with_constructions(joined(run))
+            if outside != run and _is_understood(outside):
+                yield start, start + length, with_constructions(joined(outside))
 
 
-def _checks_of_tokens(tokens: list[Token]) -> list[RuleCheck]:
-    stance = stance_of(tokens)
+def _is_scope(clause: Clause) -> bool:
+    """Whether *clause*, with a rule after it, says where that holds: *on release branches, …*"""
+    if not clause.statement.tokens[0].says("PREPOSITION"):
+        return False
+    return not with_constructions(clause.statement).consists_of(*_PURPOSES)
+
+
+def _is_understood(clauses: list[Clause]) -> bool:
+    """Whether each word of *clauses* means something."""
+    return bool(clauses) and all(clause.is_understood for clause in clauses)
+
+
+def checks_of(statement: Statement) -> list[RuleCheck]:
+    """Return the checks that *statement* asks for: those of the table, or general ones."""
+    stance = stance_of(statement)
     if not stance:
         return []
-    if stance == NO:
-        tokens = [_with_verb(token) for token in tokens]
-    checks = everyday_checks(tokens, stance) or general_checks(tokens, stance)
+    if stance == NO:  # "ask before a push" is about a push
+        statement = statement.replacing(("BEFORECOMMIT",), "COMMIT")
+        statement = statement.replacing(("BEFOREPUSH",), "PUSH")
+    checks = everyday_checks(statement, stance) or general_checks(statement, stance)
     if stance.startswith("git "):
-        return [replace(check, before=stance) for check in checks if check.needs]
+        return waiting_for(stance, checks)
     return checks
 
 
-def _with_verb(token: Token) -> Token:
-    """Return *token*, where *before a push* is asked about as a push."""
-    for moment, verb in (("BEFORECOMMIT", "COMMIT"), ("BEFOREPUSH", "PUSH")):
-        if token.says(moment):
-            return replace(token, concepts=token.concepts | {verb})
-    return token
+def _subject_of(clauses: list[Clause]) -> Token | None:
+    """Return what the last of *clauses* speaks of: the command or path that it begins with."""
+    if not clauses:
+        return None
+    for token in clauses[-1].statement.tokens:
+        if token.says(COMMAND, PATH):
+            return token
+        if token.is_object:
+            return None
+    return None
 
 
-def _merged(checks: list[RuleCheck]) -> RuleCheck:
-    """Return one check for all of *checks*."""
-    merged = checks[0]
-    for check in checks[1:]:
-        written = dict.fromkeys([text for text in (merged.written, check.written) if text])
-        values: dict[str, Any] = {}
-        for name in _LISTS:
-            values[name] = tuple(dict.fromkeys(getattr(merged, name) + getattr(check, name)))
-        merged = replace(
-            merged,
-            **values,
-            written="|".join(written),
-            in_comments=merged.in_comments or check.in_comments,
-            message=merged.message or check.message,
-            subject=merged.subject or check.subject,
-            before=merged.before or check.before,
-            wording=_joined(merged.wording, check.wording),
-        )
-    return merged
+def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[RuleCheck]:
+    """Return the checks of *don't use it*, where *antecedent* is what *it* stands for."""
+    if antecedent is None or statement.says(COMMAND, PATH) or not statement.says("PRONOUN"):
+        return []
+    if stance_of(statement) != NO:
+        return []
+    return checks_of(Statement((*statement.tokens, antecedent)))
 
 
-def _joined(first: str, second: str) -> str:
-    if second in first:
-        return first
-    return f"{first}; {second}"
+# Clauses beside a rule ----------------------------------------------------------------------------
+
+
+def _any_limits(clauses: list[Clause], rule: Statement) -> bool:
+    """Whether one of *clauses* says when *rule* doesn't hold."""
+    return any(_limits(clause, rule) for clause in clauses)
+
+
+def _limits(clause: Clause, rule: Statement) -> bool:
+    """Whether *clause* says when *rule* doesn't hold."""
+    statement = with_constructions(clause.statement)
+    if _says_only_where(statement):
+        return True
+    may_be_done = statement.says("CAN") and statement.says("YOU")
+    if may_be_done or statement.says("ALLOW"):
+        return not _is_about_something_else(clause.statement, rule)
+    if rule.says(*_MOMENTS):
+        return statement.says(*_CONDITIONS, "UNASKED", "PERMITTED")
+    # "If you need it, ask me" doesn't lift a ban: a call that is stopped is a question.
+    return statement.says(*_CONDITIONS) and not statement.says(*_PERSON)
+
+
+def _says_only_where(statement: Statement) -> bool:
+    """Whether it says *only in* or *only for*."""
+    pairs = pairwise(statement.tokens)
+    return any(token.says("ONLY") and following.says("PREPOSITION") for token, following in pairs)
+
+
+def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
+    """Whether *statement* permits something that *rule* isn't about."""
+    if statement.says("PRONOUN", "PLACE"):
+        return False
+    siblings: set[str] = set()
+    for command in rule.values(COMMAND):
+        siblings |= subcommands_of(command.split()[0])
+    forbidden = {token.value for token in rule.objects}
+    permitted = statement.without("ALLOW", "CAN", "YOU").objects
+    for token in permitted:
+        is_unknown = token.says(UNKNOWN) and token.value not in siblings
+        if is_unknown or token.value in forbidden:
+            return False
+    return bool(permitted)
+
+
+def _any_scopes(clauses: list[Clause]) -> bool:
+    """Whether one of the *clauses* before a rule says where or when it holds."""
+    for clause in clauses:
+        first = clause.statement.tokens[0]
+        if first.says("PREPOSITION", *_CONDITIONS):
+            return True
+        if clause.before_colon and clause.statement.says("PLACE", PATH):
+            return True
+    return False

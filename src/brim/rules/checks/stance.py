@@ -1,4 +1,4 @@
-"""What a sentence wants: something not done, something done, or something done before the end.
+"""What a statement wants: something not done, something done, or something done before the end.
 
 And of its objects, which it's for and which it's against: *use pnpm, not npm*.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from brim.rules.checks.sentence import COMMA, COMMAND, Token
+from brim.rules.checks.tokens import COMMA, COMMAND, Statement, Token
 
 NO = "no"
 DO = "do"
@@ -15,108 +15,138 @@ TURN_END = "done"
 COMMITTING = "git commit"
 PUSHING = "git push"
 
-_AGAINST = ("NEG", "BAN", "INSTEAD")
-_FOR_AGAIN = ("USE", "BUT", "ALWAYS", "ONLY", "RUN")
+_MOMENTS = {"DONE": TURN_END, "BEFORECOMMIT": COMMITTING, "BEFOREPUSH": PUSHING}
+_FORBIDDING = ("NEG", "BAN", "FROZEN")
+_AGAINST = ("NEG", "BAN", "INSTEADOF")
+_FOR_AGAIN = ("USE", "BUT", "MUST", "ONLY", "RUN")
+_ALTERNATIVES = ("or", "and", "oder")
 
 
-def stance_of(tokens: list[Token]) -> str:
-    """Return the stance of a sentence: ``no``, ``do``, ``done``, or the command that must wait;
+def stance_of(statement: Statement) -> str:
+    """Return the stance of *statement*: ``no``, ``do``, ``done``, or the command that must wait;
     empty if it isn't clear.
 
-    >>> from brim.rules.checks.sentence import read_sentence
-    >>> stance_of(read_sentence("Never push to main", "en"))
+    >>> from brim.rules.checks.clauses import read_clauses
+    >>> stance_of(read_clauses("Never push to main", "en")[0].statement)
     'no'
     """
-    is_against = _has(tokens, "NEG") or _has(tokens, "BAN")
-    if _is_doubly_negated(tokens) or _is_rhetorical(tokens):
+    if _is_doubly_negated(statement) or _is_rhetorical(statement):
         return ""
-    moments = {"DONE": TURN_END, "BEFORECOMMIT": COMMITTING, "BEFOREPUSH": PUSHING}
-    for concept, stance in moments.items():
-        if _has(tokens, concept) and not _has(tokens, "ASK") and not _has(tokens, "ASKED"):
-            return "" if is_against or _has(tokens, "UNASKED") else stance
-    return _stance_without_moment(tokens, is_against=is_against)
-
-
-def _stance_without_moment(tokens: list[Token], *, is_against: bool) -> str:
-    if _has(tokens, "ASK") or _has(tokens, "ASKED"):
+    if statement.says("ASK"):
         return NO
-    if _has(tokens, "PERMITTED"):
-        return NO if _has(tokens, "ONLY") else ""
+    for concept, stance in _MOMENTS.items():
+        if statement.says(concept):
+            return _stance_at(stance, statement)
+    if statement.says("PERMITTED", "ASKING"):
+        is_unclear = not statement.says("ONLY")
+        is_against = True
+    else:
+        is_against = statement.says(*_FORBIDDING)
+        is_unclear = statement.says("UNASKED") and not is_against
+    if is_unclear:
+        return ""
     if is_against:
         return NO
-    if _has(tokens, "UNASKED"):
-        return ""
     return DO
 
 
-def _has(tokens: list[Token], concept: str) -> bool:
-    return any(token.says(concept) for token in tokens)
+def _stance_at(moment: str, statement: Statement) -> str:
+    """Return *moment*, unless *statement* is against something at that moment."""
+    if statement.says(*_FORBIDDING, "UNASKED"):
+        return ""
+    return moment
 
 
-def _is_doubly_negated(tokens: list[Token]) -> bool:
-    """Whether a part of the sentence forbids to forbid: *sudo is not forbidden*."""
-    return any(_has(part, "NEG") and _has(part, "BAN") for part in _parts(tokens))
+def _is_doubly_negated(statement: Statement) -> bool:
+    """Whether a part of the statement forbids to forbid: *sudo is not forbidden*."""
+    is_negated = False
+    is_ban = False
+    for token in statement.tokens:
+        if token.says(COMMA, "AND", "BUT"):
+            is_negated = False
+            is_ban = False
+        is_negated = is_negated or token.says("NEG")
+        is_ban = is_ban or (token.says("BAN") and not token.says("NEG"))
+        if is_negated and is_ban:
+            return True
+    return False
 
 
-def _is_rhetorical(tokens: list[Token]) -> bool:
+def _is_rhetorical(statement: Statement) -> bool:
     """Whether it says *not only*."""
-    pairs = pairwise(tokens)
+    pairs = pairwise(statement.tokens)
     return any(token.says("NEG") and following.says("ONLY") for token, following in pairs)
 
 
-def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """Return the tokens between commas, and before and after *but*."""
-    parts: list[list[Token]] = [[]]
-    for token in tokens:
-        if token.says(COMMA):
-            parts.append([])
-            continue
-        if token.says("BUT"):
-            parts.append([])
-        parts[-1].append(token)
-    return [part for part in parts if part]
+# For and against ----------------------------------------------------------------------------------
 
 
-def rejected_objects(tokens: list[Token]) -> list[Token]:
-    """Return the objects that the sentence is against, in their order.
+def parts_of(statement: Statement) -> list[Statement]:
+    """Return what stands between commas, and before and after *but*.
 
-    >>> from brim.rules.checks.sentence import read_sentence
-    >>> sentence = "Don't use npm or yarn, use pnpm instead"
-    >>> [token.value for token in rejected_objects(read_sentence(sentence, "en"))]
+    Words without an object belong to the part after them, or at the end to the one before: *never,
+    ever, run C*.
+    """
+    parts: list[Statement] = []
+    tokens: list[Token] = []
+    for token in statement.tokens:
+        begins_part = token.says(COMMA, "BUT")
+        if begins_part and any(earlier.is_object for earlier in tokens):
+            parts.append(Statement(tuple(tokens)))
+            tokens = []
+        if not token.says(COMMA):
+            tokens.append(token)
+    has_object = any(token.is_object for token in tokens)
+    if parts and not has_object:
+        tokens = [*parts.pop().tokens, *tokens]
+    parts.append(Statement(tuple(tokens)))
+    return parts
+
+
+def rejected_objects(statement: Statement) -> list[Token]:
+    """Return the objects that *statement* is against, in their order.
+
+    >>> from brim.rules.checks.clauses import read_clauses
+    >>> statement = read_clauses("Don't use npm or yarn", "en")[0].statement
+    >>> [token.value for token in rejected_objects(statement)]
     ['npm', 'yarn']
     """
     rejected: list[Token] = []
     is_listing = False
-    for part in _parts(tokens):
+    for part in parts_of(statement):
         objects = _rejected_in(part)
-        is_bare = all(token.says(COMMAND) or token.text in ("or", "and", "oder") for token in part)
-        if is_listing and is_bare and not objects:
-            objects = [token for token in part if is_object(token)]
-        is_listing = bool(objects) and is_object(part[-1])
-        rejected += objects
+        if is_listing and not objects and _is_bare_list(part):
+            objects = list(part.tokens)
+        is_listing = bool(objects) and part.tokens[-1].is_object
+        rejected += [token for token in objects if token.is_object]
     return rejected
 
 
-def _rejected_in(part: list[Token]) -> list[Token]:
+def _is_bare_list(part: Statement) -> bool:
+    """Whether *part* is only commands, and *or* between them."""
+    return all(token.says(COMMAND) or token.text in _ALTERNATIVES for token in part.tokens)
+
+
+def _rejected_in(part: Statement) -> list[Token]:
     """Return the objects that one part is against: those after *not*, or all before it if none
     follow."""
-    after: list[Token] = []
-    before: list[Token] = []
-    is_against = False
+    against = list(_AGAINST)
+    if part.says("PREFER"):
+        against.append("OVER")
+    accepted: list[Token] = []
+    rejected: list[Token] = []
     was_against = False
-    for token in part:
-        if token.says(*_AGAINST) and not is_object(token):
+    is_against = False
+    for token in part.tokens:
+        if token.is_object and is_against:
+            rejected.append(token)
+        elif token.is_object:
+            accepted.append(token)
+        elif token.says(*against):
             is_against = True
             was_against = True
-        elif is_object(token):
-            (after if is_against else before).append(token)
-        elif token.says(*_FOR_AGAIN) and after:
+        elif rejected and token.says(*_FOR_AGAIN) and not token.says("BY"):
             is_against = False
-    if not was_against:
-        return []
-    return after or before
-
-
-def is_object(token: Token) -> bool:
-    """Whether *token* is what a rule may be for or against."""
-    return token.says(COMMAND) or not token.is_light
+    if rejected or not was_against:
+        return rejected
+    return accepted

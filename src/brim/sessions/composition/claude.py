@@ -15,7 +15,8 @@ from typing import Any
 
 from brim.agents.claude.lines import words
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value, whole
-from brim.agents.lines import SYNTHETIC, Bounded, seconds, tokens
+from brim.agents.lines import SYNTHETIC, Bounded, tokens
+from brim.agents.times import seconds
 from brim.sessions.composition.pieces import (
     LONGEST_LABEL,
     MEMORY,

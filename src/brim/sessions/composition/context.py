@@ -43,7 +43,7 @@ from brim.sessions.composition.pieces import (
 )
 from brim.sessions.composition.reading import Mark, read_thread
 from brim.sessions.report.index import forget_gone, open_index, put_aside
-from brim.sessions.window.watch import Reading
+from brim.sessions.window.live import Reading
 from brim.tokens.calibrate import (
     MAX_RATIO,
     MIN_RATIO,

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import Any
 
+from brim.agents.agent import subagent_of
 from brim.agents.readers import format_of
-from brim.agents.stream import BLOCK, Feed, json_values, open_session, subagent_of
+from brim.agents.stream import BLOCK, Feed, json_values, open_session
 from brim.sessions.composition.claude import ClaudeRequests
 from brim.sessions.composition.composed_request import ComposedRequest, requests_of
 from brim.sessions.composition.others import CodexRequests, GeminiRequests

@@ -9,9 +9,9 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
+from brim.agents.agent import subagent_of
 from brim.agents.call import Event, ToolCall
 from brim.agents.fields import mapping, text
-from brim.agents.stream import subagent_of
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
 from brim.memory.lost import CompactionReport

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from brim.agents.agent import subagent_files
 from brim.agents.readers import AnyReader
-from brim.agents.stream import BLOCK, read, subagent_files
+from brim.agents.stream import BLOCK, read
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
 from brim.memory.lost import CompactionReport, LostFact

@@ -24,11 +24,11 @@ from brim.sessions.report.cache import CacheBreak
 from brim.sessions.report.findings import Findings, FindingsReading
 from brim.sessions.report.money import Bill, SummaryRequest, bill
 from brim.sessions.report.own_texts import OwnTexts
-from brim.sessions.report.reading import SessionsReading, read_sessions
 from brim.sessions.report.usage import is_named, iso
 from brim.sessions.report.waste import ADVICE, KINDS, Waste
 from brim.sessions.requests import IndexedRequest
 from brim.sessions.session_files import SessionFile
+from brim.sessions.up_to_date import SessionsReading, read_sessions
 
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""

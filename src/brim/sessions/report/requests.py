@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from brim.sessions.report.reading import SessionsReading
 from brim.sessions.report.usage import UsageFilter, in_calendar
 from brim.sessions.requests import IndexedRequest
+from brim.sessions.up_to_date import SessionsReading
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from typing import Any, Self
 
 from brim.errors import InputError
 from brim.sessions.plan_windows import PlanWindow
-from brim.sessions.report.reading import SessionsReading
 from brim.sessions.requests import ESTIMATE, QUARTER, REQUEST, REST, IndexedRequest
 from brim.sessions.session_files import slug_of
 from brim.sessions.sums import UsageCell
+from brim.sessions.up_to_date import SessionsReading
 
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""

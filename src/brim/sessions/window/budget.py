@@ -15,7 +15,7 @@ from brim.agents.lines import Bounded
 from brim.agents.readers import AnyReader
 from brim.errors import InputError
 from brim.memory.token_length import by_length, length_of
-from brim.models.overrides import window_from_error
+from brim.models.reported import window_from_error
 from brim.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
 from brim.sessions.window.estimate import Contents, Filling, anchored
 from brim.sessions.window.occupancy import Occupancy

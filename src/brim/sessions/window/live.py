@@ -19,20 +19,14 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from brim.agents.agent import subagent_files, subagent_of
 from brim.agents.call import Event
 from brim.agents.readers import AnyReader
-from brim.agents.stream import (
-    BLOCK,
-    LONGEST_LINE,
-    Feed,
-    json_values,
-    objects_in,
-    open_session,
-    subagent_files,
-    subagent_of,
-)
+from brim.agents.stream import BLOCK, LONGEST_LINE, Feed, json_values, objects_in, open_session
 from brim.errors import InputError
 
+Reading = dict[str, Any]
+"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
 _LONGEST_BRACKET = 1024
 _ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")
 """Formats whose sub-agents have a file each: all of a file is one thread's."""

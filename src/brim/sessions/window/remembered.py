@@ -18,7 +18,7 @@ from brim.config.places import mapping_of
 from brim.errors import BrimError
 from brim.files import locked, read_safely, replace_file
 from brim.models.light import lookup
-from brim.models.overrides import MemoryWindowStore, remember_in, report_window
+from brim.models.reported import MemoryWindowStore, remember_in, report_window
 from brim.sessions.window.estimate import Calibrator
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for

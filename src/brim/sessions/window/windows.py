@@ -19,7 +19,7 @@ from brim.agents.lines import Bounded, model_key, model_spellings
 from brim.config.places import mapping_of, read_state, state_path, user_folder
 from brim.figures import percent, rounded
 from brim.models.light import UNKNOWN_WINDOW, lookup
-from brim.models.overrides import window_of
+from brim.models.reported import window_of
 from brim.record import PlainData
 
 SOURCES = {

@@ -1,11 +1,11 @@
-"""What a session holds and costs right now: events go in, the state comes out."""
+"""What does a session hold and cost right now? Events go in, the state comes out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
+from brim.agents import AGENTS, agent_named
 from brim.agents.call import Event
 from brim.agents.events import Compaction, ModelSeen, RunTotal, StateSeen
 from brim.config import Config
@@ -17,7 +17,7 @@ from brim.sessions.plan_windows import current_plan_windows
 from brim.sessions.window.auto_compact import auto_compact
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.estimate import FIXED
-from brim.sessions.window.live import Counts, Tick, follow, ignore
+from brim.sessions.window.live import Counts, Reading, Tick, follow, ignore
 from brim.sessions.window.remembered import Memory
 from brim.sessions.window.windows import (
     DEFAULT_WINDOW,
@@ -35,7 +35,7 @@ A key that is added does not raise it; one that changes its meaning or goes does
 UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
 
-_SAME = (
+SAME_NAMES = (
     "warn_threshold",
     "compact_threshold",
     "should_warn",
@@ -48,26 +48,23 @@ _SAME = (
 )
 """Keys that are the budget's own names."""
 
-_KNOWN_WINDOWS = ("reported", "remembered", "table", "overflow")
+KNOWN_WINDOWS = ("reported", "remembered", "table", "overflow")
 """Sources of a window that a client goes by too."""
 
-_LASTING = 1.0
+LASTING = 1.0
 """Seconds for which the client's settings and the plan's windows are taken to stay as they are."""
 
-_RELIEF = 0.9
+RELIEF = 0.9
 """The part of what was warned of below which it is over."""
-
-Reading = dict[str, Any]
-"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
 
 
 def budget_of(config: Config) -> ContextBudget:
     """Return the gauge of an empty window, as the settings want it."""
     window = config["context.window"]
-    marks = config["context.warn"], config["context.compact"]
-    return ContextBudget(
-        DEFAULT_WINDOW if window is None else window, *marks, pinned=window is not None
-    )
+    is_set = window is not None
+    if not is_set:
+        window = DEFAULT_WINDOW
+    return ContextBudget(window, config["context.warn"], config["context.compact"], pinned=is_set)
 
 
 class Watch:
@@ -84,7 +81,9 @@ class Watch:
         *,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._config, self._memory, self._environ = config, memory, environ
+        self._config = config
+        self._memory = memory
+        self._environ = environ
         self.forget()
 
     def forget(self) -> None:
@@ -98,7 +97,8 @@ class Watch:
         self.notice: Notice | None = None
         self._folder = ""
         self._reported: ReportedWindow | None = None
-        self._around: tuple[object, Reading] = (None, {})
+        self._surroundings: Reading = {}
+        self._surroundings_of: object = None
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
         """Take *events* in; return what must be told now.
@@ -107,26 +107,26 @@ class Watch:
         """
         notices: list[Notice] = []
         for event in events:
-            told = self.budget.update(event)
-            notices += told
-            self.notice = told[-1] if told else self.notice
-            self.meter.update(event)
-            # No one can be asked here, so only the limit is named.
-            spent = self.money.add(self.meter.total - self.money.spent)
-            about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
-            notices += about_cost
-            self.cost_notice = about_cost[-1] if about_cost else self.cost_notice
+            for notice in self.budget.update(event):
+                notices.append(notice)
+                self.notice = notice
+            for notice in self._cost_notices(event):
+                notices.append(notice)
+                self.cost_notice = notice
             if isinstance(event, StateSeen) and event.name == "folder":
                 self._folder = event.value
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
                 self.budget.clear_compact()
-            if self._memory is not None:
-                self._remember(event, self._memory)
-                if live:
-                    self._memory.calibrate(event)
+            self._remember(event, live=live)
         return notices
+
+    def _cost_notices(self, event: Event) -> list[Notice]:
+        """Count what *event* cost. Nobody can be asked here, so only the limit is named."""
+        self.meter.update(event)
+        notices = self.money.add(self.meter.total - self.money.spent)
+        return [notice for notice in notices if notice.kind != INPUT_REQUESTED]
 
     def follow(
         self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True
@@ -144,7 +144,8 @@ class Watch:
 
     def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
         """Return the state now."""
-        budget, meter = self.budget, self.meter
+        budget = self.budget
+        meter = self.meter
         self._ask_client()
         used_tokens = budget.standing_tokens
         window = budget.window.tokens
@@ -163,21 +164,12 @@ class Watch:
             "window_source": budget.window.source,
             "window_others": dict(budget.window.others),
             "utilization": round(utilization, 6),
-            **self._surroundings(counts.format.partition("-")[0]),
-            **{name: getattr(budget, name) for name in _SAME},
+            **self._surroundings_now(counts.format.partition("-")[0]),
+            **{name: getattr(budget, name) for name in SAME_NAMES},
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
             "filling": self._filling(),
-            "agents": [
-                {
-                    "id": id,
-                    "model": agent.model,
-                    "used_tokens": agent.used_tokens,
-                    "context_window": agent.context_window,
-                    "utilization": round(agent.utilization, 6),
-                }
-                for id, agent in budget.agents.items()
-            ],
+            "agents": self._sub_agents(),
             "compactions": budget.compactions,
             "cost": meter.total,
             "unattributed": meter.unattributed,
@@ -190,6 +182,19 @@ class Watch:
             "broken_lines": counts.broken,
             "unknown_lines": counts.unknown,
         }
+
+    def _sub_agents(self) -> list[Reading]:
+        """Return the state of each sub-agent's own window."""
+        return [
+            {
+                "id": id,
+                "model": agent.model,
+                "used_tokens": agent.used_tokens,
+                "context_window": agent.context_window,
+                "utilization": round(agent.utilization, 6),
+            }
+            for id, agent in self.budget.agents.items()
+        ]
 
     def _filling(self) -> dict[str, int]:
         """Return what fills the window; it adds up to what stands in it."""
@@ -217,34 +222,37 @@ class Watch:
         budget = self.budget
         if self._reported is not None and self._reported.auto_compact is not None:
             return self._reported.auto_compact
-        if self._environ is None or agent != "claude" or not budget.model:
+        if self._environ is None or agent not in AGENTS or not budget.model:
             return None
-        if budget.window.source not in _KNOWN_WINDOWS:
+        if not agent_named(agent).compacts_by_settings:
+            return None
+        if budget.window.source not in KNOWN_WINDOWS:
             return None
         return auto_compact(budget.model, budget.window.tokens, self._environ, folder=self._folder)
 
-    def _surroundings(self, agent: str) -> Reading:
+    def _surroundings_now(self, agent: str) -> Reading:
         """Return what isn't in the session itself: where *agent* compacts on its own, and its
         plan's windows."""
-        budget, now = self.budget, time.time()
-        about = (
-            agent,
-            budget.model,
-            budget.window,
-            self._folder,
-            self._reported,
-            now // _LASTING,
-        )
-        if about != self._around[0]:
-            point, environ = self._auto_compact(agent), self._environ
-            plan: list[dict[str, Any]] = []
-            if environ is not None and agent:
-                plan = [each.to_dict() for each in current_plan_windows(environ, now, agent)]
-            self._around = (
-                about,
-                {"auto_compact": {} if point is None else point.to_dict(), "plan_windows": plan},
-            )
-        return self._around[1]
+        budget = self.budget
+        now = time.time()
+        second = now // LASTING
+        asked_about = (agent, budget.model, budget.window, self._folder, self._reported, second)
+        if asked_about != self._surroundings_of:
+            self._surroundings_of = asked_about
+            self._surroundings = {
+                "auto_compact": self._auto_compact_point(agent),
+                "plan_windows": self._plan_windows(agent, now),
+            }
+        return self._surroundings
+
+    def _auto_compact_point(self, agent: str) -> Reading:
+        point = self._auto_compact(agent)
+        return {} if point is None else point.to_dict()
+
+    def _plan_windows(self, agent: str, now: float) -> list[Reading]:
+        if self._environ is None or not agent:
+            return []
+        return [window.to_dict() for window in current_plan_windows(self._environ, now, agent)]
 
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or
@@ -253,21 +261,29 @@ class Watch:
         A few tokens less aren't a relief: clients leave old reasoning out, and the warning would
         come again and again.
         """
-        budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:
             return True
-        over = budget.should_warn and budget.utilization < budget.warn_threshold
-        if not over or not isinstance(notice, ContextNotice):
+        budget = self.budget
+        if not budget.should_warn or budget.utilization >= budget.warn_threshold:
             return False
-        same = (notice.window, notice.session) == (budget.context_window, budget.session)
-        return not same or budget.used_tokens < _RELIEF * notice.used_tokens
+        notice = self.notice
+        if not isinstance(notice, ContextNotice):
+            return False
+        if notice.window != budget.context_window or notice.session != budget.session:
+            return True
+        return budget.used_tokens < RELIEF * notice.used_tokens
 
-    def _remember(self, event: Event, memory: Memory) -> None:
-        windows = event.windows if isinstance(event, RunTotal) else {}
+    def _remember(self, event: Event, *, live: bool) -> None:
+        """Keep the windows that *event* reports for sessions to come."""
+        if self._memory is None:
+            return
+        if isinstance(event, RunTotal):
+            for model, tokens in event.windows.items():
+                self._memory.window(model, tokens)
         if isinstance(event, ModelSeen) and event.window > 0:
-            windows = {event.model: event.window}
-        for model, tokens in windows.items():
-            memory.window(model, tokens)
+            self._memory.window(event.model, event.window)
+        if live:
+            self._memory.calibrate(event)
 
 
 def read_session(
@@ -275,16 +291,16 @@ def read_session(
     config: Config,
     environ: Mapping[str, str],
     *,
-    taken: Callable[[int], object] = ignore,
-    seen: Callable[[list[Event]], object] = len,
+    on_read: Callable[[int], object] = ignore,
+    on_events: Callable[[list[Event]], object] = len,
 ) -> Reading:
     """Return the state of the session in the file *path* as it is now. Looking changes nothing.
 
-    *taken* gets the size of each block that was read, *seen* the events.
+    *on_read* gets the size of each block that was read, *on_events* the events.
     """
     watch = Watch(config, environ=environ)
-    counts, ticks = follow(path, interval=1.0, once=True, taken=taken)
+    counts, ticks = follow(path, interval=1.0, once=True, taken=on_read)
     for tick in ticks:
         watch.take(tick.events, live=False)
-        seen(tick.events)
+        on_events(tick.events)
     return watch.reading(path, counts)

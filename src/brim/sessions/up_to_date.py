@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from brim.sessions.bulk import Progress, read_all, unread_bytes
-from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.files import AgentFile, Progress
+from brim.sessions.index import SessionIndex
 from brim.sessions.session_files import SessionFile
 from brim.sessions.storage import is_stored
 
@@ -69,10 +69,11 @@ def read_sessions(
     opened.apply_prices()
     reading = SessionsReading(opened)
     wanted = [AgentFile(file.path, format=file.format, slug=file.slug) for file in files]
-    unread = sum(unread_bytes(file) for file in opened.unread(wanted))
+    new_files = opened.unread(wanted)
+    unread = sum(file.unread_bytes for file in new_files)
     if up_to is not None and unread > up_to:
         reading.unread = unread
-    else:
+    elif new_files:
         _update(reading, wanted, on_read)
     indexed = opened.files()
     for file in files:
@@ -88,6 +89,8 @@ def read_sessions(
 
 
 def _update(reading: SessionsReading, files: list[AgentFile], on_read: Progress) -> None:
+    from brim.sessions.bulk import read_all  # it brings the readers of every agent
+
     result = read_all(reading.index, files, on_read=on_read)
     reading.new_bytes = result.new_bytes
     reading.failed += result.failed
