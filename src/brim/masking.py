@@ -16,6 +16,13 @@ from functools import cache
 from re import Match
 
 from brim.record import PlainData
+from brim.secret_places import (
+    find_columns,
+    find_commented,
+    find_database_logins,
+    find_seeds,
+    find_sentences,
+)
 from brim.secret_shapes import (
     MASK,
     OTHER,
@@ -72,8 +79,13 @@ def masked(text: str) -> tuple[str, int]:
         find_authorizations,
         *shapes_in(text),
         find_blocks,
+        find_columns,
+        find_database_logins,
         find_url_logins,
+        find_seeds,
         find_named_values,
+        find_sentences,
+        find_commented,
     ]
     for _ in range(MOST_PASSES):
         text, count = _masked_once(text, finders)
