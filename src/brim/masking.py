@@ -95,6 +95,20 @@ def masked(text: str) -> tuple[str, int]:
     return text, total
 
 
+def without_login(address: str) -> str:
+    """Return an *address* for people, without what may be a password in it.
+
+    >>> without_login("anna:pw@db/money"), without_login("ledger.db")
+    ('…@db/money', 'ledger.db')
+    """
+    _, sign, place = address.rpartition("@")
+    if sign and not any(word in lowered(address) for word in ("=", "pass")):
+        return f"…@{place}"[:80]
+    if sign:
+        return "…"
+    return mask(address)[:80]
+
+
 def _masked_once(text: str, finders: list[Finder]) -> tuple[str, int]:
     """Return *text* after each of *finders* has looked at it, and the number of secrets."""
     count = 0

@@ -39,6 +39,13 @@ STAMPS = "stamps"
 """Kept for a session: how the files looked that steer agents, at its last event."""
 USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "trust.json", "bin/hook")
 """Files in the user's folder that only a person changes."""
+DATABASES = {
+    "state.db": "what you allowed is forgotten, and sessions may be told a rule again",
+    "index.db": "costs are read again from your agents' files",
+    "rules.db": "rules and blocks are read from their text",
+}
+"""The databases in the user's folder, and what is true when one is damaged: it's made again."""
+BEGINNING = b"SQLite format 3\0"
 LARGEST_SETTINGS = 1 << 20
 """Bytes of an agent's settings that are compared."""
 
@@ -109,6 +116,56 @@ def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     if workspace.trusted:
         return False
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
+
+
+# What is broken -----------------------------------------------------------------------------------
+
+
+def fault_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told of brim's own files that are broken, once a session."""
+    lines = [f"brim: {without_controls(fault)}" for fault in faults(workspace.home)]
+    if call.session:
+        state = workspace.state(call.session)
+        lines = [line for line in lines if not state.told(line)]
+        for line in lines:
+            state.tell_once(line)
+    if not lines:
+        return None
+    return Answer(note="\n".join(lines))
+
+
+def faults(home: str) -> list[str]:
+    """Return what is broken in the user's folder *home*, and what brim does without it."""
+    if not os.path.isdir(home):
+        return []
+    texts: list[str] = []
+    for name, remedy in DATABASES.items():
+        if _is_damaged(os.path.join(home, name)):
+            texts.append(f"{os.path.join(home, name)} is damaged: {remedy}")
+    if not os.access(home, os.W_OK):
+        texts.append(f"{home} can't be written to: nothing is remembered until you allow it")
+    elif _is_full(home):
+        texts.append(f"the disk with {home} is full: nothing is remembered until there is room")
+    return texts
+
+
+def _is_damaged(path: str) -> bool:
+    """Whether the database *path* doesn't begin as one, or can't be read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(BEGINNING))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return head not in (b"", BEGINNING)
+
+
+def _is_full(folder: str) -> bool:
+    try:
+        return os.statvfs(folder).f_bavail == 0
+    except (OSError, AttributeError):  # Windows has no such call
+        return False
 
 
 # What changed meanwhile ---------------------------------------------------------------------------

@@ -321,8 +321,9 @@ def _git_command(arguments: Sequence[str]) -> int:
 
 def _by_tar(arguments: Sequence[str]) -> list[str]:
     """Return the archive that is written, or all words where one is unpacked."""
-    letters = "".join(arguments[:1]).lstrip("-")
     options = [word for word in arguments if word.startswith("--")]
+    letters = "".join(arguments[:1]).lstrip("-")
+    letters += "".join([word for word in arguments if re.fullmatch(r"-[a-zA-Z]+", word)])
     if "x" in letters or "--extract" in options or "--remove-files" in options:
         return list(arguments)
     for at, word in enumerate(arguments):

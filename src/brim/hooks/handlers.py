@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
-from brim.hooks.attention import project_note
+from brim.hooks.attention import fault_note, project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
     instruct,
@@ -76,8 +76,9 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     how = call.source or "startup"
     if call.session:
         _renew(call, workspace, how)
+    broken = attempt(fault_note, call, workspace)  # reading a damaged file makes it anew
     rules = attempt(_tell_start, call, workspace, how=how)
-    answer = joined(rules, attempt(project_note, call, workspace))
+    answer = joined(broken, rules, attempt(project_note, call, workspace))
     if workspace.may_have_limits:
         answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
     return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from brim.agents import AGENTS, every_agent
 from brim.hooks.changed_files import OPEN, is_interpreter, is_reader
@@ -177,6 +177,8 @@ def _arguments_of_module(words: list[str]) -> list[str]:
 def _uninstalls(words: list[str]) -> bool:
     """Whether *words* uninstall brim."""
     program = words[0].rstrip("0123456789.")
+    if program in AGENTS and "brim" in words:
+        return any(word in ("uninstall", "remove", "disable") for word in words)
     if is_interpreter(words[0]) and "pip" in words:
         program = "pip"
     if program not in _INSTALLERS:
@@ -205,9 +207,13 @@ def _acts_as_brim(command: RanCommand, paths: ShellPaths) -> bool:
 
 def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
     """Return what lets an agent run without brim's hooks: a setting, now or for every shell."""
+    settings: set[str] = set()
     for command in commands:
         words = command.words
-        if words[0] in AGENTS and _has_no_hooks(command):
+        settings.update(setting.partition("=")[0] for setting in command.settings)
+        if words[0] in ("export", "env"):
+            settings.update(word.partition("=")[0] for word in words if "=" in word)
+        if words[0] in AGENTS and _has_no_hooks(words, settings):
             return " ".join(words)
         if "BRIM_DISABLE" not in paths.text:
             continue
@@ -218,13 +224,13 @@ def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
     return ""
 
 
-def _has_no_hooks(command: RanCommand) -> bool:
-    """Whether an agent is started with other settings than its user's."""
-    if any(word in _WITHOUT_SETTINGS for word in command.words):
+def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
+    """Whether an agent is started with other settings than its user's; *names* are the variables
+    that are set by then."""
+    if any(word in _WITHOUT_SETTINGS for word in words):
         return True
-    if any("disableAllHooks" in word or "hooks=false" in word for word in command.words):
+    if any("disableAllHooks" in word or "hooks=false" in word for word in words):
         return True
-    names = {setting.partition("=")[0] for setting in command.settings}
     return any(name.startswith("BRIM_") or name in _PLACES for name in names)
 
 

@@ -21,6 +21,8 @@ _RUNNING_INPUT = frozenset((*SHELLS, "at", "batch", "crontab"))
 """Programs that run the commands that they read."""
 _RUNNING_FILES = frozenset((*SHELLS, "source", ".", "at", "batch", "crontab"))
 """Programs that run the commands in a file."""
+_FEEDING = frozenset(("xargs", "parallel"))
+"""Programs that put words that can't be read in place of ``{}``."""
 _HERE_STRING = r"""<<<[ \t]*(\$?'[^']*'|"[^"]*"|[^\s;&|<>()]+)"""
 _REMOVING = frozenset(["rm", "rmdir", "mv", "git", "trash", "rename", "chmod", "chown"])
 """Programs that change a folder with all that is in it."""
@@ -53,14 +55,19 @@ def _all_commands(command: str | list[str], text: str) -> list[RanCommand]:
     for command_read in ran_commands(command):
         ran = command_read
         if is_interpreter(ran.words[0]) or ran.words[0] in _RUNNING_INPUT:
-            ran = replace(ran, documents=(*ran.documents, *here_strings))
+            written = [text for word in ran.words[1:] for text in scripts.get(_name(word), ())]
+            ran = replace(ran, documents=(*ran.documents, *here_strings, *written))
         commands.append(ran)
         for file in ran.writes:
-            scripts[file.rpartition("/")[2]] = _written_by(ran)
+            scripts[_name(file)] = _written_by(ran)
         for line in _lines_run(ran, scripts):
             if len(commands) < _MOST_COMMANDS:
                 commands += ran_commands(line)
     return commands
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2]
 
 
 def _written_by(ran: RanCommand) -> list[str]:
@@ -81,7 +88,7 @@ def _lines_run(ran: RanCommand, scripts: dict[str, list[str]]) -> list[str]:
     if is_interpreter(program):
         lines += lines_of_shell(code_of(ran))
     for word in ran.words if program in _RUNNING_FILES else ran.words[:1]:
-        lines += scripts.get(word.rpartition("/")[2], [])
+        lines += scripts.get(_name(word), [])
     return lines
 
 
@@ -94,6 +101,8 @@ def _changed_file(commands: list[RanCommand], paths: ShellPaths) -> str:
         program = spelled_out[0].rpartition("/")[2] or command.words[0]
         if command.wrappers and is_interpreter(command.wrappers[-1]):
             continue  # a module of Python, which was looked at with it
+        if _FEEDING.intersection(command.wrappers):
+            spelled_out = [word.replace("{}", OPEN) for word in spelled_out]
         change = change_of(RanCommand([program, *spelled_out[1:]], wrappers=command.wrappers))
         for word in (*command.writes, *change.words)[:words_left]:
             words_left -= 1
@@ -125,4 +134,5 @@ def _changed_by_code(command: RanCommand, paths: ShellPaths) -> str:
     is_reading = is_interpreter(command.words[0]) and only_reads(code)
     if is_reading:
         return ""
-    return paths.named_in("\n".join([code, *command.words[1:]]))
+    words = [paths.spelled_out(word) for word in command.words[1:]]
+    return paths.named_in("\n".join([code, *words])) or paths.named()

@@ -31,7 +31,7 @@ _PARTS = r"[=:,'\"()\[\]]|\s+"
 _GOING = ("cd", "pushd")
 _GOING_WRAPPERS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
 """Programs that run another one in a folder, and their options for it."""
-_WHICH = r"(?:which|command\s+-v|type\s+-p)\s+brim\b"
+_WHICH = r"(?:which|command\s+-v|type\s+-p)\s+brim\b|import brim\b[^\n]{0,40}__(?:path|file)__"
 _MOST_FOLDERS = 5
 _MOST_NAMES = 2_000
 _LONGEST = 60_000
