@@ -46,3 +46,12 @@ def test_a_damaged_database_is_said_once_and_lifts_no_block(world: World, name: 
 def test_nothing_is_said_where_nothing_is_broken(world: World) -> None:
     assert "brim doctor" not in start(world)
     assert "broken" not in status_line(world)
+
+
+def test_doctor_repairs_it(world: World) -> None:
+    (world.home / "index.db").write_bytes(b"not a database" * 100)
+    looked = world.brim("doctor")
+    assert "index.db is damaged" in looked.out
+    fixed = world.brim("doctor", "--fix")
+    assert "index.db moved away" in fixed.out
+    assert "is damaged" not in world.brim("doctor").out

@@ -149,6 +149,18 @@ def faults(home: str) -> list[str]:
     return texts
 
 
+def set_aside(home: str) -> list[str]:
+    """Rename the damaged databases in *home*, which are made again; return their paths."""
+    paths: list[str] = []
+    for name in DATABASES:
+        path = os.path.join(home, name)
+        if _is_damaged(path):
+            with suppress(OSError):
+                os.replace(path, f"{path}.damaged")
+                paths.append(path)
+    return paths
+
+
 def _is_damaged(path: str) -> bool:
     """Whether the database *path* doesn't begin as one, or can't be read."""
     try:
