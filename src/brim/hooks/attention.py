@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +37,7 @@ FILES = ("rules.toml", "config.yaml")
 
 STAMPS = "stamps"
 """Kept for a session: how the files looked that steer agents, at its last event."""
-USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "trust.json", "bin/hook")
+USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "bin/hook")
 """Files in the user's folder that only a person changes."""
 DATABASES = {
     "state.db": "what you allowed is forgotten, and sessions may be told a rule again",
@@ -193,10 +193,11 @@ def changed_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         return None
     state = workspace.state(call.session)
     before = state.kept(STAMPS)
-    stamps = _stamps(call, workspace, before if isinstance(before, dict) else {})
-    state.keep(STAMPS, stamps)
     if call.event == SESSION_START or not isinstance(before, dict):
+        state.keep(STAMPS, _stamps(_watched_files(call, workspace), {}))
         return None
+    stamps = _stamps(before, before)  # the same files, and nothing is asked about the project
+    state.keep(STAMPS, stamps)
     changed: list[str] = []
     for path, stamp in stamps.items():
         if path in before and _contents(before[path]) != _contents(stamp):
@@ -217,11 +218,11 @@ def _contents(stamp: Any) -> Any:
     return None
 
 
-def _stamps(call: HookCall, workspace: HookWorkspace, before: dict[str, Any]) -> dict[str, Any]:
-    """Return the time, the size and a checksum of each file that steers agents; None for one that
-    isn't there. Only a file with another time or size is read again."""
+def _stamps(paths: Iterable[str], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the time, the size and a checksum of each file; None for one that isn't there. Only a
+    file with another time or size is read again."""
     stamps: dict[str, Any] = {}
-    for path, is_settings in _watched_files(call, workspace):
+    for path in paths:
         try:
             status = os.stat(path)
         except OSError:
@@ -232,31 +233,29 @@ def _stamps(call: HookCall, workspace: HookWorkspace, before: dict[str, Any]) ->
         if isinstance(known, list) and known[:2] == stamp:
             stamps[path] = known
             continue
-        stamps[path] = [*stamp, _checksum(path, is_settings=is_settings)]
+        stamps[path] = [*stamp, _checksum(path)]
     return stamps
 
 
-def _watched_files(call: HookCall, workspace: HookWorkspace) -> Iterator[tuple[str, bool]]:
-    """Yield each file, and whether it's one with an agent's settings."""
-    for name in USERS_FILES:
-        yield os.path.join(workspace.home, name), False
+def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return the files that steer agents here; they needn't exist."""
     places = call.agent.places
-    yield places.user_file(workspace.environ), True
+    paths = [os.path.join(workspace.home, name) for name in USERS_FILES]
+    paths.append(places.user_file(workspace.environ))
     if workspace.project is not None:
-        yield places.project_file(workspace.project), True
-        yield os.path.join(workspace.project, ".brim", "config.yaml"), False
+        paths.append(places.project_file(workspace.project))
+        paths.append(os.path.join(workspace.project, ".brim", "config.yaml"))
+    return paths
 
 
-def _checksum(path: str, *, is_settings: bool) -> int:
-    """Return a checksum of the file *path*; of an agent's settings, only of its hooks: agents write
-    the rest themselves."""
+def _checksum(path: str) -> int:
+    """Return a checksum of the file *path*; of an agent's settings in JSON, only of its hooks: agents
+    write the rest themselves."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_SETTINGS)
     except OSError:
         return 0
-    if not is_settings:
-        return zlib.crc32(data)
     try:
         settings = json.loads(data)
         hooks = [settings.get("hooks"), settings.get("disableAllHooks")]

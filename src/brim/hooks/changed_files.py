@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from brim.agents import AGENTS
 from brim.files import data_lines
 from brim.record import PlainData
 from brim.rules.programs import WRAPPERS
 from brim.rules.shell import SHELLS, RanCommand
 
-_SPEAKERS = frozenset(["claude", "codex", "gemini", "opencode", "gh", "glab", "say", "notify-send"])
+_SPEAKERS = frozenset(("gh", "glab", "say", "notify-send", *AGENTS))
 """Programs whose words are texts for somebody else."""
 RUNNERS = frozenset(
     ["ssh", "tmux", "screen", "watch", "trap", "su", "at", "alias", "expect", "entr", "npx"]
@@ -111,7 +112,7 @@ OPEN = "$()"
 
 
 @dataclass(frozen=True)
-class FileChange(PlainData):
+class ChangedWords(PlainData):
     """What one command may change."""
 
     program: str
@@ -123,7 +124,7 @@ class FileChange(PlainData):
     """Which files in the folders are changed; without any, all of them."""
 
 
-def change_of(command: RanCommand) -> FileChange:
+def change_of(command: RanCommand) -> ChangedWords:
     """Return which words of *command* name files that it may change."""
     program = command.words[0]
     arguments = command.words[1:]
@@ -139,7 +140,7 @@ def change_of(command: RanCommand) -> FileChange:
     patterns: tuple[str, ...] = ()
     if program == "find":
         patterns = _patterns(arguments)
-    return FileChange(program, tuple(words), _is_recursive(program, arguments), patterns)
+    return ChangedWords(program, tuple(words), _is_recursive(program, arguments), patterns)
 
 
 def is_interpreter(program: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
-from brim.hooks.attention import fault_note, project_note
+from brim.hooks.attention import changed_note, fault_note, project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
     instruct,
@@ -322,3 +322,6 @@ HANDLERS = {
     "model_call": model_call,
 }
 """What answers each event."""
+
+AFTERWARDS = (changed_note,)
+"""What is asked after every event at which a person can be told something."""

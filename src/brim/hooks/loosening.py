@@ -44,8 +44,6 @@ _HIDING = {
 always."""
 _SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemctl", "tmux")
 """Programs that set a variable for what is started later."""
-_PLACES = ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_DIR")
-"""Variables that name another folder with an agent's settings."""
 _WITHOUT_SETTINGS = ("--bare", "--setting-sources")
 _PROFILES = r"(?:rc|profile|env\w*|ENV_FILE|login|\.fish|environment)[\"']?$"
 """How files are called from which shells take variables."""
@@ -231,7 +229,8 @@ def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
         return True
     if any("disableAllHooks" in word or "hooks=false" in word for word in words):
         return True
-    return any(name.startswith("BRIM_") or name in _PLACES for name in names)
+    places = {"HOME", *[agent.places.variable for agent in every_agent()]}
+    return any(name.startswith("BRIM_") or name in places for name in names)
 
 
 def _is_kept(command: RanCommand) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from brim.hooks.changed_files import OPEN, RUNNERS, FileChange, change_of, is_interpreter
+from brim.hooks.changed_files import OPEN, RUNNERS, ChangedWords, change_of, is_interpreter
 from brim.hooks.loosening import loosening_command
 from brim.hooks.protected_code import code_of, lines_of_shell, only_reads
 from brim.hooks.shell_paths import ShellPaths, redirected_files
@@ -112,12 +112,12 @@ def _changed_file(commands: list[RanCommand], paths: ShellPaths) -> str:
         if changed:
             return changed
     for word in redirected_files(paths.text):
-        if _is_protected(word, FileChange("", ()), paths):
+        if _is_protected(word, ChangedWords("", ()), paths):
             return word
     return ""
 
 
-def _is_protected(word: str, change: FileChange, paths: ShellPaths) -> bool:
+def _is_protected(word: str, change: ChangedWords, paths: ShellPaths) -> bool:
     removes = change.program in _REMOVING
     if paths.protected(word, removes=removes):
         return True

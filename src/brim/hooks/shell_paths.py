@@ -69,11 +69,9 @@ class ShellPaths:
     def _assigned(self) -> dict[str, str]:
         """Return the variables that the text sets to one value each, and those of the hook."""
         values = {
-            "HOME": self._home,
-            "BRIM_HOME": self._brim,
-            "PWD": self.folders[0],
-            "CLAUDE_PROJECT_DIR": self._workspace.project or self.folders[0],
+            name: value for name, value in self._workspace.environ.items() if value.startswith("/")
         }
+        values |= {"HOME": self._home, "BRIM_HOME": self._brim, "PWD": self.folders[0]}
         unclear: set[str] = set()
         for match in re.finditer(_ASSIGNMENT, self.text):
             name = match["name"]
