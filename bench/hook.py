@@ -39,7 +39,7 @@ EVENTS = {
 }
 """What an agent waits for between two steps."""
 FIRST_STOP, STOP = "first end of a turn, after 5 MB", "end of a turn"
-FULL = "before a tool, 200 blocks and 20 limits"
+FULL = "before a tool, 200 blocks, 200 checks, 20 limits"
 EDITED = "prompt after 60 rules were edited by hand"
 MOST = {
     "session start": 4.25,
@@ -53,6 +53,14 @@ MOST = {
 }
 """Times the bare interpreter that a hook may take, in processor time and on the clock. The first
 end has no target."""
+CHECKED = (
+    "Never run `git push --force` to server{}.",
+    "Never run `deploy{} --now`.",
+    "Don't edit files in generated{}/.",
+    "Never run `make release{}`.",
+    "Never run `git clean{}`.",
+)
+"""Rules that a call can break: two in five are about git."""
 TRANSCRIPT = 5_000_000
 """Bytes."""
 MOST_STOPS = 4
@@ -318,8 +326,8 @@ def edit_rules(home: Path, round: int) -> None:
 
 
 def store_blocks(folder: Path, python: str, environ: Environ) -> None:
-    """Add 200 rules that refuse commands, edits and tools, and 20 limits; none of them holds a
-    call, and none is near: near a limit, a hook waits for the line of the last request."""
+    """Add 200 rules that refuse commands, edits and tools, 200 that are checked, and 20 limits. None
+    of them holds a call, and no limit is near: near one, a hook waits for the last request's line."""
     kinds = (
         "run deploy{} --now",
         "edit generated{}/**",
@@ -331,6 +339,8 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
     for at in range(200):
         fields = {"text": "Never.", "when": "task taxes", "block": [kinds[at % 4].format(at)]}
         paragraphs.append(paragraph_of(f"block-{at}", fields) + "\n")
+        text = CHECKED[at % len(CHECKED)].format(at)
+        paragraphs.append(paragraph_of(f"checked-{at}", {"text": text}) + "\n")
     with (home / "rules.toml").open("a", encoding="utf-8") as file:
         file.write("\n" + "".join(paragraphs))
     compile_rules(python, home, folder / "project")

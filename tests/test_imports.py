@@ -253,11 +253,11 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 
 MOST_ENTERED = {
-    "SessionStart": 54,
-    "UserPromptSubmit": 67,
-    "PreToolUse": 62,
-    "PostToolUse": 20,
-    "Stop": 57,
+    "SessionStart": 57,
+    "UserPromptSubmit": 70,
+    "PreToolUse": 72,
+    "PostToolUse": 42,
+    "Stop": 74,
 }
 """Modules of brim that a hook enters at most: each is to be found, read and run."""
 

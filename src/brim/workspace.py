@@ -20,6 +20,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from brim.agents import user_rule_files
 from brim.config.git import is_tracked, remote_of
 from brim.config.own_folder import environment, make_folder, project_types
 from brim.config.places import branch_of, home_folder, place_of, project_folder, user_folder
@@ -180,7 +181,8 @@ class Workspace:
         """The rules that count here: the user's, and the project's if it may be used."""
         from brim.rules.rulebook import Rulebook  # commands about money load no rules
 
-        return Rulebook(self.home, self.usable_project)
+        user_files = tuple(dict.fromkeys(user_rule_files(self.environ).values()))
+        return Rulebook(self.home, self.usable_project, user_files)
 
     @property
     def changes(self) -> str:

@@ -61,20 +61,18 @@ def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
 
 
 @needs_terminal
-@pytest.mark.parametrize(
-    ("answer", "found"), [("y\n", ("run npm install",)), ("\n", ()), ("n\n", ())]
-)
-def test_words_that_ask_for_a_block_are_offered_one(
+@pytest.mark.parametrize(("answer", "found"), [("y\n", ("check",)), ("\n", ()), ("n\n", ())])
+def test_a_check_that_stops_calls_is_offered_to_refuse_them(
     brim: Brim, answer: str, found: tuple[str, ...]
 ) -> None:
     code, shown = asked(brim, answer, "learn", "--user", "Never run npm install")
-    assert (code, 'Refuse "npm install" always? [y/N]' in shown) == (0, True)
+    assert (code, "Refuse them always? [y/N]" in shown) == (0, True)
     assert blocks(brim) == [found]
 
 
 @needs_terminal
 def test_other_words_are_not_and_nothing_is_asked_in_a_pipe(brim: Brim) -> None:
-    code, shown = asked(brim, "", "learn", "--user", "Use pnpm")
+    code, shown = asked(brim, "", "learn", "--user", "Prefer small functions")
     assert (code, "[y/N]" in shown) == (0, False)
     brim("learn", "--user", "Never run npm install")
     assert blocks(brim) == [(), ()]
@@ -113,14 +111,14 @@ def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
         "how": "once",
         "session": "",
     }
+    assert brim("rules", "allow", "pnpm", "--json").json["how"] == "once"
     assert brim("rules", "allow", "pnpm", "--session", "s-1", "--json").json["session"] == "s-1"
-    assert "hasn't refused a call yet" in failed(brim, 2, "rules", "allow", "pnpm", "--session").err
+    assert "hasn't stopped a call yet" in failed(brim, 2, "rules", "allow", "pnpm", "--session").err
 
 
 def test_what_cannot_be_allowed_is_said(brim: Brim) -> None:
-    brim("learn", "--user", "Use pnpm")
-    assert "refuses nothing" in failed(brim, 2, "rules", "allow", "pnpm", "--once").err
-    assert "for how long?" in failed(brim, 2, "rules", "allow", "pnpm").err
+    brim("learn", "--user", "Prefer small functions")
+    assert "stops and refuses nothing" in failed(brim, 2, "rules", "allow", "small").err
     assert "no rule" in failed(brim, 2, "rules", "allow", "yarn", "--once").err
     assert (
         brim("rules", "allow", "brim", "--once").out

@@ -35,6 +35,8 @@ def test_a_rule_is_a_paragraph_of_the_users_file(brim: Brim) -> None:
         f"Learned for all your projects: {PNPM}",
         "told  at the start of every session",
         'kept  "npm install" is refused, with this rule as the reason',
+        "kept  npm install, i, add, ci, update and uninstall are stopped once, with this rule as"
+        " the reason",
     ]
     rule = rules_in(brim).rule("use-pnpm-not-npm")
     assert rule is not None
@@ -153,8 +155,9 @@ def test_a_block_of_everything_is_asked_about(brim: Brim) -> None:
 @needs_terminal
 def test_a_person_is_asked_whether_to_refuse(brim: Brim) -> None:
     code, shown = asked(brim, "y\n", "learn", "--user", "Never run npm install")
-    assert (code, 'Refuse "npm install" always?' in shown) == (0, True)
-    assert rules_in(brim).rules[0].block == ("run npm install",)
+    assert (code, "Refuse them always? [y/N]" in shown) == (0, True)
+    assert "block = true" in rules_path(brim).read_text()
+    assert brim("rules", "--json").json["rules"][0]["status"] == ["told", "refused"]
 
 
 # A project ----------------------------------------------------------------------------------------
@@ -257,7 +260,11 @@ def test_every_rule_of_every_place_is_listed(brim: Brim) -> None:
     ran = brim("rules")
     rows = [line.split("  ") for line in ran.lines[1:]]
     states = [[cell.strip() for cell in row if cell.strip()][1] for row in rows]
-    assert states == ["told, refused", "told, before done", "told by your agent, not checked"]
+    assert states == [
+        "told, stopped, refused",
+        "told, stopped, before done",
+        "told by Claude Code and opencode, told to others, not checked",
+    ]
     assert brim("rules", "commits").code == 0
     failed(brim("rules", "nothing"), "nothing matches; 3 rules in all", code=1)
     assert [row["place"] for row in brim("rules", "--user", "--json").json["rules"]] == ["user"]
@@ -407,7 +414,7 @@ def test_notes_of_agents_wait_and_are_decided(brim: Brim) -> None:
     assert brim("rules", "review", "dismiss", "push-to-main").code == 0
     assert "Push to main" not in brim("rules", "review").out
     assert "push-to-main" in brim("rules", "restore").lines
-    failed(brim("rules", "review", "accept", "nothing"), "no note is called")
+    failed(brim("rules", "review", "accept", "nothing"), "nothing here is called")
 
 
 @needs_terminal
@@ -417,7 +424,7 @@ def test_a_person_decides_about_each(brim: Brim) -> None:
         brim("learn", text, env=CLAUDE)
     assert asked(brim, "ad", "rules", "review")[0] == 0
     assert texts(brim, "project") == ["Use ruff"]
-    assert brim("rules", "review", "--json").json == {"notes": []}
+    assert brim("rules", "review", "--json").json == {"notes": [], "checks": []}
 
 
 # Import -------------------------------------------------------------------------------------------
@@ -491,21 +498,20 @@ def test_floop_comes_with_conditions_and_edges(brim: Brim) -> None:
 # Audit --------------------------------------------------------------------------------------------
 
 
-def test_audit_finds_pairs_secrets_and_edges_to_nowhere(brim: Brim) -> None:
+def test_audit_ends_with_pairs_secrets_and_edges_to_nowhere(brim: Brim) -> None:
     write_rule(brim, "a", "Use pnpm, not npm.")
     write_rule(brim, "b", "Use npm, not pnpm.")
     write_rule(brim, "c", "Please use pnpm, not npm!")
     write_rule(brim, "d", "The password: hunter2hunter2", requires=["nowhere"])
     ran = brim("rules", "audit")
     assert ran.code == 1
-    assert ran.lines[0] == "0 of 4 rules can be checked"
-    kinds = [finding["kind"] for finding in brim("rules", "audit", "--json").json["findings"]]
+    assert ran.lines[0] == "3 of 4 rules can be checked, in 0 sessions"
+    kinds = [mistake["kind"] for mistake in brim("rules", "audit", "--json").json["mistakes"]]
     assert kinds == ["problem", "hint", "hint", "hint"]
     assert "d requires nowhere, which isn't a rule" in ran.out
     assert "a and b use the same words: do they contradict each other?" in ran.out
     assert "a and c say the same" in ran.out
     assert "d has a secret in it" in ran.out
-    assert "all is well" not in ran.err
 
 
 # For builders -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.rules.state import RulesState
+from brim.rules.state import STOPPED, RulesState
 from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.written import write_rule
@@ -150,6 +150,6 @@ def test_the_week_counts_stopped_calls_and_not_those_of_the_week_before(brim: Br
     home.mkdir(exist_ok=True)
     for age in (1, 2, 8):
         with closing(RulesState(str(home), now=time.time() - age * 86_400)) as state:
-            state.note_refusal("pnpm", "user", session="s", call="npm install")
+            state.note(STOPPED, "pnpm", "user", session="s", call="npm install")
     assert brim("--json").json["week"]["stopped"] == 2
     assert "2 calls stopped" in brim().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -294,3 +295,29 @@ def test_prices_in_a_projects_file_never_count(brim: Brim) -> None:
         brim.configure(project=f"models: {{claude-sonnet-4-5: {{{fields}}}}}\n")
         assert asked(brim)["total"]["cost"] == before > 0
         assert "don't count" in brim("usage").err
+
+
+def test_the_sum_of_the_last_days_is_that_of_usage(brim: Brim) -> None:
+    now = datetime.now(UTC)
+
+    def moment(hours: float) -> str:
+        return (now - timedelta(hours=hours)).isoformat()
+
+    total = cost_state(0.9, inputTokens=10_000, outputTokens=900, cacheReadInputTokens=90_000)
+    compaction = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "sessionId": "s-2",
+        "timestamp": moment(3),
+        "compactMetadata": {"trigger": "auto", "preTokens": 150_000, "postTokens": 9_000},
+    }
+    session(brim, answer(time=moment(30)), answer("msg_2", "req_2", time=moment(29)), total)
+    other = answer("msg_3", "req_3", session="s-2", time=moment(4))
+    session(brim, other, compaction, name="s-2")
+    write(brim.home / ".codex" / "sessions" / "2026" / "01" / "06" / "rollout-1.jsonl", *ROLLOUT)
+    first_day = (now - timedelta(days=29)).date().isoformat()
+    spent = asked(brim, "--since", first_day)["spent"]
+    assert spent > 900_000
+    assert asked(brim, "--since", first_day)["estimated"]["cost"] > 0
+    assert brim("--json").json["report"]["cost"] == spent
+    assert brim("report", "--json").json["money"]["total"] == spent

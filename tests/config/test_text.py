@@ -62,10 +62,6 @@ from tests.config.places import Places
         ),
         ("session:\n  backoff:\n", "{path}:2: session.backoff must be a whole number, not None"),
         ("injection:\n  fill: 1\n", "{path}:2: injection.fill must be true or false, not 1"),
-        (
-            "hooks:\n  gate: best\n",
-            "{path}:2: hooks.gate must be one of ",
-        ),
         ("tiers:\n  full: 1.2\n", "{path}:2: tiers.full must be from 0 to 1, not 1.2"),
         ("tiers:\n  full: .nan\n", "{path}:2: tiers.full must be a number, not nan"),
         ("tiers:\n  full: 0.2\n", "{path}:2: tiers.full (0.2) is less than tiers.summary (0.3)"),

@@ -235,26 +235,29 @@ def in_rule_files(agent: Agent, rules: Sequence[Rule]) -> None:
         agent.world.write(f".claude/rules/rule-{number}.md", f"{head}{rule.text}\n")
 
 
-def _learned(agent: Agent, rules: Sequence[Rule], gate: str, *, blocks: bool = False) -> None:
-    agent.world.brim("config", "set", "--user", "hooks.gate", gate)
+def _learned(
+    agent: Agent, rules: Sequence[Rule], *, checks: bool = True, blocks: bool = False
+) -> None:
     for rule in rules:
         agent.world.learn(rule.text, "--kind", "constraint", *(rule.options if blocks else ()))
+        if not checks:
+            agent.world.brim("rules", "edit", rule.text, "--checks", "off")
     agent.install()
 
 
 def told(agent: Agent, rules: Sequence[Rule]) -> None:
     """brim tells the rules."""
-    _learned(agent, rules, "off")
+    _learned(agent, rules, checks=False)
 
 
 def held(agent: Agent, rules: Sequence[Rule]) -> None:
-    """brim also holds a call once if it matches a rule that wasn't told in this window."""
-    _learned(agent, rules, "constraints")
+    """brim also stops a call once that breaks a rule."""
+    _learned(agent, rules)
 
 
 def blocked(agent: Agent, rules: Sequence[Rule]) -> None:
     """brim refuses the call."""
-    _learned(agent, rules, "off", blocks=True)
+    _learned(agent, rules, blocks=True)
 
 
 WAYS: dict[str, Callable[[Agent, Sequence[Rule]], None]] = {

@@ -3,6 +3,8 @@ done once."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.e2e.agents import Agent
@@ -99,6 +101,44 @@ def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(
         True,
         False,
     ]
+
+
+def test_a_call_that_breaks_a_rule_is_stopped_once_and_runs_the_second_time(agent: Agent) -> None:
+    world = agent.world
+    world.brim(
+        "learn", "--user", "--name", "no-echo", f"Never run `{INSTALL.partition(' >>')[0]}`."
+    )
+    agent.install()
+    world.api.will(agent.shell(INSTALL), agent.shell("echo other >> other.txt"), Say())
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    first, second = results(agent)
+    assert "Never run `echo installed`." in first
+    assert "the same call again passes" in first
+    assert "Stopped once" not in second
+    assert calls(world, "installed.txt") == 0
+    assert calls(world, "other.txt") == 1
+    world.api.will(agent.shell(INSTALL), agent.shell(INSTALL), Say())
+    agent.ask_again("Say hello.")
+    assert calls(world, "installed.txt") == 2
+    assert not world.hook_log
+
+
+def test_a_rule_of_a_native_file_stops_after_a_person_agreed(agent: Agent) -> None:
+    world = agent.world
+    for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
+        world.write(name, f"- Never run `{INSTALL.partition(' >>')[0]}`.\n")
+    agent.install()
+    world.brim("rules", "trust", "--yes")
+    world.api.will(agent.shell(INSTALL), Say())
+    agent.ask("Say hello.")
+    assert calls(world, "installed.txt") == 1
+    for check in json.loads(world.brim("rules", "review", "--json").out)["checks"]:
+        world.brim("rules", "review", "accept", check["name"])
+    world.api.will(agent.shell(INSTALL), Say())
+    agent.ask("Say hello.")
+    assert "the same call again passes" in results(agent)[-1]
+    assert calls(world, "installed.txt") == 1
 
 
 def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:

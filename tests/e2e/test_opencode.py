@@ -47,6 +47,23 @@ def test_rules_are_told_once_and_a_block_refuses(opencode: Opencode) -> None:
     assert world.hook_log == ""
 
 
+def test_a_call_that_breaks_a_rule_is_stopped_once_and_runs_the_second_time(
+    opencode: Opencode,
+) -> None:
+    world = opencode.world
+    opencode.install()
+    world.brim("learn", "--user", "Never run `echo installed`.")
+    install = "echo installed >> installed.txt"
+    traces = world.project / "installed.txt"
+    world.api.will(opencode.shell(install), Say())
+    opencode.ask("Install it.")
+    assert world.api.turns[-1].times("the same call again passes") == 1
+    assert not traces.exists()
+    world.api.will(opencode.shell(install), opencode.shell(install), Say())
+    opencode.ask("Install it.")
+    assert traces.read_text() == "installed\n"
+
+
 def test_a_limit_holds_and_uninstalling_ends_it(opencode: Opencode) -> None:
     world = opencode.world
     opencode.install()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brim.rules.accepted import AcceptedRules
-from brim.rules.state import RulesState
+from brim.rules.state import REFUSED, RulesState
 from tests.hooks.injected import NOW, SESSION, Agent, Learned, rule, tool_call
 
 PNPM = rule("pnpm", "Use pnpm, not npm.", block=["npm install", "npm i"])
@@ -22,7 +22,7 @@ FETCH = rule("fetch", "Ask before you read web pages.", block=["tool WebFetch", 
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Agent:
-    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
+    agent = Agent(tmp_path)
     agent.learn(PNPM, DIST, FETCH)
     return agent
 
@@ -33,10 +33,10 @@ def bash(agent: Agent, command: Any) -> str:
 
 def refusal(agent: Agent, name: str = "pnpm", place: str = "user") -> tuple[int, str]:
     """Return how often a rule refused a call, and the last one."""
-    last = agent.state.refusal(name, place)
+    last = agent.state.last(name, place, (REFUSED,))
     if last is None:
         return 0, ""
-    return last.count, last.call
+    return agent.state.counts()[name, place][REFUSED], last.call
 
 
 def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_to_allow_it(
@@ -102,7 +102,7 @@ def test_paths_are_followed(agent: Agent) -> None:
 
 
 def test_a_project_inside_of_such_a_folder_can_be_edited(tmp_path: Path) -> None:
-    agent = Agent(tmp_path / "dist", BRIM_HOOKS_GATE="off")
+    agent = Agent(tmp_path / "dist")
     agent.learn(DIST)
     assert not agent.edit("src/app.js").deny
     assert agent.edit("dist/app.js").deny
@@ -190,14 +190,6 @@ def test_once_is_one_call(agent: Agent) -> None:
     assert refusal(agent) == (2, "npm install")
 
 
-def test_a_call_that_was_allowed_once_is_not_held_by_the_gate_instead(agent: Agent) -> None:
-    agent.environ["BRIM_HOOKS_GATE"] = "constraints"
-    permit(agent)
-    let = agent.tool("Bash", command="npm install")
-    assert not let.deny
-    assert "as you allowed once" in let.note
-
-
 def test_once_is_over_after_an_hour(agent: Agent) -> None:
     permit(agent, at=NOW - 3601)
     assert bash(agent, "npm install")
@@ -216,15 +208,6 @@ def test_a_session_is_that_session(agent: Agent) -> None:
 
     with agent.place() as place:
         assert handlers.before_tool(other, place).deny
-
-
-def test_what_is_allowed_in_a_session_is_not_held_for_that_rule(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    agent.learn(rule("pnpm", "Use pnpm, never npm install.", block=["run npm install"]))
-    agent.learn(rule("yarn", "Never run yarn install."))
-    assert "Never run yarn install." in bash(agent, "yarn install")
-    permit(agent, session=SESSION)
-    assert not bash(agent, "npm install")
 
 
 def test_each_rule_that_refuses_a_call_has_to_be_allowed(agent: Agent) -> None:
@@ -296,7 +279,7 @@ def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_pat
 
 
 def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
-    yarn = rule("yarn", "Use pnpm.")
+    yarn = rule("yarn", "Keep one lock file.")
     agent.learn(yarn, scope="project")
     agent.trust()
     agent.learn(yarn.but(block=["yarn"]), scope="project")  # as a pull does

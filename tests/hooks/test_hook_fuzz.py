@@ -135,9 +135,8 @@ def fault(event: str, agent: str, sent: bytes, answer: str) -> str:
 def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], float]]:
     """Give environments, each with the disk in another state, and the share of the inputs that
     meets it."""
-    (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
     yield world.environ, 0.45
-    limited = 'hooks:\n  gate: constraints\nlimits:\n  "*": [0/day]\n'
+    limited = 'limits:\n  "*": [0/day]\n'
     (world.home / "config.yaml").write_text(limited, encoding="utf-8")
     yield world.environ, 0.1
     world.transcript.unlink()

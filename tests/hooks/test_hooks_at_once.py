@@ -51,6 +51,7 @@ print(sorted(found), file=sys.stderr)
         ("SessionStart", {"source": "startup"}),
         ("UserPromptSubmit", {"prompt": "Use uv again, and run pytest -q"}),
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pip install x"}}),
     ],
 )
 def test_no_module_is_looked_for_while_the_store_is_locked(
@@ -58,7 +59,7 @@ def test_no_module_is_looked_for_while_the_store_is_locked(
 ) -> None:
     world = World(tmp_path)
     with world.rules.open("a", encoding="utf-8") as file:
-        file.write('\n[use-x]\ntext = "Run pytest with -x."\nwhen = "run pytest"\n')
+        file.write('\n[use-x]\ntext = "Tests need a database."\nwhen = "run pytest"\n')
     world.compile()
     ran = subprocess.run(
         [sys.executable, "-I", "-c", WATCHED, event],
@@ -68,7 +69,7 @@ def test_no_module_is_looked_for_while_the_store_is_locked(
         text=True,
         check=True,
     )
-    assert "additionalContext" in ran.stdout
+    assert "hookSpecificOutput" in ran.stdout
     *commits, modules = ran.stderr.splitlines()
     assert set(commits) == {"committed"}
     assert modules == "[]"

@@ -24,7 +24,8 @@ SOURCE = Path(brim.__file__).parent
 INFO = f"brim-{brim.__version__}.dist-info"
 ANSWER = (
     "import io, sys; sys.path.append(sys.argv.pop(1)); from brim._startup import use_startup\n"
-    "used = use_startup(sys.argv.pop(1)); import brim.hooks, json, enum\n"
+    "used = use_startup(sys.argv.pop(1)); import brim.hooks.process, json, enum\n"
+    "brim.hooks.process.SECONDS = 600\n"
     "print(used, type(json.__loader__).__name__, json.__file__, brim.hooks.main(sys.argv[1:], sys.stdin, sys.stdout))"
 )
 

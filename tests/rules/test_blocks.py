@@ -9,7 +9,6 @@ import pytest
 
 from brim.errors import InputError
 from brim.rules.blocks import (
-    asked_for,
     checked_blocks,
     commands_of,
     described,
@@ -158,31 +157,6 @@ def test_what_is_not_a_list_of_blocks_is_an_error(blocks: object) -> None:
 )
 def test_a_block_of_nearly_everything_is_known_as_one(block: str, much: str) -> None:
     assert too_much(*checked_blocks([block])) == much
-
-
-@pytest.mark.parametrize(
-    ("text", "block"),
-    [
-        ("Never run npm install", "run npm install"),
-        ("Never run `npm install`.", "run npm install"),
-        ("Don't use 'pip install', use uv.", "run pip install"),
-        ("You must not run terraform apply!", "run terraform apply"),
-        ("Never run git push --force.", "run git push --force"),
-        ("Never edit the files under dist/", "edit dist/**"),
-        ("Don't touch src/generated/api.py", "edit src/generated/api.py"),
-        ("Never run npm install on CI", ""),
-        ("Never run `npm install` without --ignore-scripts", ""),
-        ("Never use print for logging", ""),
-        ("Never edit generated files", ""),
-        ("Never push to main", ""),
-        ("Use pnpm", ""),
-        ("Never use tabs", ""),
-        ("Never run the tests in parallel", ""),
-        ("Never use os.path", ""),
-    ],
-)
-def test_only_words_that_ask_for_a_block_are_offered_one(text: str, block: str) -> None:
-    assert asked_for(text) == block
 
 
 def test_it_is_said_in_words() -> None:

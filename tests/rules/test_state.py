@@ -13,7 +13,7 @@ import pytest
 
 from brim.errors import InputError, StoreError
 from brim.rules.session import Shown
-from brim.rules.state import HOUR, RulesState
+from brim.rules.state import HOUR, INTERVENTIONS, REFUSED, STOPPED, RulesState
 from brim.rules.tiers import Tier
 from tests.hooks.read_only import read_only
 from tests.waiting import PATIENCE
@@ -180,12 +180,17 @@ def test_what_is_allowed_once_ends_after_an_hour(tmp_path: Path) -> None:
 
 def test_the_last_refusal_is_known(tmp_path: Path) -> None:
     place = state(tmp_path)
-    assert place.refusal("uv", "user") is None
-    place.note_refusal("uv", "user", session="a", call="pip install x")
-    place.note_refusal("uv", "user", session="b", call="pip install y")
-    refusal = place.refusal("uv", "user")
-    assert refusal is not None
-    assert (refusal.count, refusal.session, refusal.call) == (2, "b", "pip install y")
+    assert place.last("uv", "user", INTERVENTIONS) is None
+    place.note(REFUSED, "uv", "user", session="a", call="pip install x")
+    place.note(STOPPED, "uv", "user", session="b", call="pip install y")
+    last = place.last("uv", "user", (REFUSED, STOPPED))
+    assert last is not None
+    assert (last.kind, last.session, last.call) == (STOPPED, "b", "pip install y")
+    first = place.last("uv", "user", (REFUSED,))
+    assert first is not None
+    assert first.call == "pip install x"
+    assert place.counts() == {("uv", "user"): {REFUSED: 1, STOPPED: 1}}
+    assert place.held_since(1_000) == 2
 
 
 def test_what_is_old_is_removed(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -17,10 +17,15 @@ import pytest
 import uvicorn
 
 from brim import loopback
+from brim.ui.background import StillReading
 from brim.ui.place import Place
 from brim.ui.server import build_app
+from brim.ui.session import Picture, read_picture
 from tests.cli.conftest import Brim
 from tests.ui.story import Story
+
+READING = 202
+"""The status of a page that is still being made: it loads itself again."""
 
 
 class Answer(NamedTuple):
@@ -87,7 +92,11 @@ class Pages:
             connection.close()
 
     def get(self, path: str, **headers: str) -> Answer:
-        return self.ask("GET", path, headers={"Cookie": self.cookie, **headers})
+        """Get a page; again, while it says that a session is being read, as a browser does."""
+        while True:
+            answer = self.ask("GET", path, headers={"Cookie": self.cookie, **headers})
+            if answer.status != READING:
+                return answer
 
     def post(self, path: str, headers: Mapping[str, str] | None = None, /, **form: str) -> Answer:
         """Send a form as our own pages do."""
@@ -98,6 +107,25 @@ class Pages:
             "Content-Type": "application/x-www-form-urlencoded",
         }
         return self.ask("POST", path, body, {**known, **(headers or {})})
+
+
+@contextmanager
+def kept_reading(pages: Pages, story: Story) -> Iterator[None]:
+    """Let the session of *story* be read until the block ends, as a long one on a busy machine."""
+    file = pages.place.file(story.id)
+    block_ends = Event()
+
+    def read(advance: Callable[[int], object]) -> Picture:
+        assert block_ends.wait(300)
+        return read_picture(pages.place, file, story.id, advance)
+
+    with suppress(StillReading):
+        key = ("session", file.path, file.stamp)
+        pages.place.work.get(key, "this session", file.stamp.size, read, patience=0)
+    try:
+        yield
+    finally:
+        block_ends.set()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from brim.figures import dollars, rounded
 from brim.money.words import STOPPED_BY
 from brim.sessions import read_requests
 from brim.sessions.composition.context import GROUPS, timeline
-from tests.ui.conftest import Pages, World, served
+from tests.ui.conftest import READING, Pages, World, kept_reading, served
 from tests.ui.story import Story
 
 SECRET = "sk-ant-api03-" + "a1B2" * 20
@@ -122,6 +122,18 @@ def test_requests_are_stepped_through(played: tuple[Pages, Story]) -> None:
     for number in ("0", "100000"):
         assert pages.get(f"/session/{story.id}/request/{number}").status == 400
     assert pages.get(f"/session/{story.id}/request/x").status == 404
+
+
+def test_a_session_that_takes_long_to_read_is_shown_when_it_is_read(world: World) -> None:
+    story = world.story()
+    story.play(cut=True)
+    path = f"/session/{story.id}/request/2"
+    with served(world) as pages:
+        with kept_reading(pages, story):
+            answer = pages.ask("GET", path, headers={"Cookie": pages.cookie})
+            assert answer.status == READING
+            assert "Reading this session" in answer.text
+        assert "request 2 of" in pages.get(path).text
 
 
 def test_hostile_names_are_text_and_secrets_are_masked(played: tuple[Pages, Story]) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brim.hooks.gate import HELD_BACK
 from brim.hooks.process import answer_to
+from brim.hooks.stops import STOPPED_ONCE
 from brim.rules.languages import language_of
 from brim.rules.rulebook import Rulebook
 from brim.rules.source import USER
@@ -128,7 +128,7 @@ class Ruled(Sitting):
             self._told.clear()
         answer = super()._asked(name, given)
         line, reason = line_of(name, given), self._reason(answer)
-        if reason.startswith(HELD_BACK):
+        if reason.startswith(STOPPED_ONCE):
             self.held += [Held(self.seed, line, each) for each in self.rules if _says(each, reason)]
         for each in self.rules:
             if each.text in self.musts and is_about(each, line) and each.text not in self.about:

@@ -167,6 +167,12 @@ def unloaded_rule_files(agent: Agent, environ: Mapping[str, str]) -> list[str]:
     return list(paths.values())
 
 
+def loaded_rule_files(agent: Agent, environ: Mapping[str, str]) -> list[str]:
+    """Return the user's rules that *agent* loads by itself."""
+    unloaded = unloaded_rule_files(agent, environ)
+    return [path for path in user_rule_files(environ).values() if path not in unloaded]
+
+
 def agent_at_work(environ: Mapping[str, str]) -> str:
     """Return what people call the agent that runs commands with *environ*; empty in a person's own
     terminal."""

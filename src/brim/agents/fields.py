@@ -56,7 +56,7 @@ def first_text(line: object, *keys: str) -> str:
 def mapping(line: object, *path: str) -> Mapping[str, Any]:
     """Return the mapping at *path*, or an empty one."""
     inner = value(line, *path)
-    if isinstance(inner, Mapping):
+    if type(inner) is dict or isinstance(inner, Mapping):
         return inner
     return _NOTHING
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, StateSeen, Usage
-from brim.agents.fields import mapping, text
+from brim.agents.fields import mapping, parsed_line, text
 
 
 class UsageLines(Protocol):
@@ -29,6 +29,9 @@ class UsageLines(Protocol):
     @property
     def signs(self) -> tuple[bytes, ...]:
         """What a line must hold to be read, one of them."""
+
+    def parsed(self, line: bytes) -> Any:
+        """Return what *line* says, perhaps without what reports nothing; None if it isn't JSON."""
 
     def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
         """Return the requests, totals and compactions in *line*, which begins at byte *at*."""
@@ -52,6 +55,10 @@ class ReaderUsageLines:
         self.folder = ""
         self.branch = ""
         self.model = ""
+
+    def parsed(self, line: bytes) -> Any:
+        """Return all that *line* says."""
+        return parsed_line(line)
 
     def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
         """Return the requests and totals in *line*."""

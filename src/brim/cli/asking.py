@@ -58,9 +58,14 @@ def is_person_there() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def agrees(question: str) -> bool:
-    """Whether a person at the terminal agrees: a bare Enter does, the end of input doesn't."""
-    return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
+def agrees(question: str, *, default: bool = True) -> bool:
+    """Whether a person at the terminal agrees. A bare Enter is *default*, and the end of input
+    doesn't agree."""
+    keys = "[Y/n]" if default else "[y/N]"
+    reply = answer(f"{question} {keys} ", at_end="n").casefold()
+    if not reply:
+        return default
+    return reply in ("y", "yes")
 
 
 def one_key(question: str) -> str:

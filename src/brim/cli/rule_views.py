@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.cli.output import block, paint, printable
-from brim.rules.outlook import NOT_CHECKED, RuleOutlook, kept_words, told_words
+from brim.cli.output import block, counted, paint, printable
+from brim.install.native_files import NativeReaders
+from brim.rules.checks import NOT_CHECKED
+from brim.rules.keeping import kept_words, proposed_words, why_not_checked
+from brim.rules.outlook import RuleOutlook, told_words
+from brim.rules.rule import EVERY_BREACH
 from brim.rules.rulebook import OFF, REMOVAL, WAITING, RuleEntry, visible
 from brim.rules.source import NATIVE
+from brim.rules.state import RuleCounts
 
 REMEDY = "Make it checkable: --block COMMAND or --before-done COMMAND"
 STATE_WORDS = {
@@ -15,30 +20,57 @@ STATE_WORDS = {
     OFF: "it is switched off",
     REMOVAL: "it was removed, and holds until you agree: brim rules trust",
 }
-NATIVE_WORDS = "told by your agent"
 
 
-def told_line(entry: RuleEntry, forecast: RuleOutlook) -> str:
+def told_line(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders) -> str:
     """Return when agents are told a rule."""
     if entry.state in STATE_WORDS:
         return STATE_WORDS[entry.state]
-    if entry.place == NATIVE:
-        return NATIVE_WORDS
-    return told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
+    by_brim = told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
+    if entry.place != NATIVE:
+        return by_brim
+    by_agents = readers.words(entry)
+    if readers.all_load(entry):
+        return by_agents
+    if not by_agents:
+        return by_brim
+    return f"{by_agents}; others {by_brim}"
 
 
-def promise_view(entry: RuleEntry, forecast: RuleOutlook) -> list[str]:
+def promise_view(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders) -> list[str]:
     """Return when a rule is told and how it's kept, line by line."""
-    view = [f"told  {printable(told_line(entry, forecast))}"]
-    promises = kept_words(entry.rule)
+    view = [f"told  {printable(told_line(entry, forecast, readers))}"]
+    promises = kept_words(entry.rule, is_agreed=not entry.check_state)
     for words in promises:
         view.append(f"kept  {printable(words)}")
-    if not promises:
-        view.append(f"      not checked: {NOT_CHECKED}. {REMEDY}")
+    if entry.is_proposed:
+        words = printable(proposed_words(entry.rule))
+        view.append(f"      if you agree (brim rules review): {words}")
+    elif not promises:
+        reason = why_not_checked(entry.rule, entry.check_state)
+        remedy = f". {REMEDY}" if reason == NOT_CHECKED else ""
+        view.append(f"      {reason}{remedy}")
     return view
 
 
-def entry_object(entry: RuleEntry, forecast: RuleOutlook) -> dict[str, Any]:
+def counts_words(counts: RuleCounts) -> str:
+    """Return what happened because of a rule, in a few words; empty if nothing did."""
+    parts = []
+    if counts.sessions_told:
+        parts.append(f"told in {counted(counts.sessions_told, 'session')}")
+    if counts.stopped:
+        stopped = f"stopped {counted(counts.stopped, 'call')}"
+        parts.append(f"{stopped} ({counts.obeyed:,} obeyed, {counts.repeated:,} repeated)")
+    if counts.asked:
+        parts.append(f"asked {counted(counts.asked, 'time')} before done")
+    if counts.refused:
+        parts.append(f"refused {counted(counts.refused, 'call')}")
+    if counts.allowed:
+        parts.append(f"allowed {counted(counts.allowed, 'call')}")
+    return ", ".join(parts)
+
+
+def entry_object(entry: RuleEntry, forecast: RuleOutlook, readers: NativeReaders) -> dict[str, Any]:
     """Return a rule for ``--json``."""
     rule = entry.rule
     return {
@@ -46,8 +78,9 @@ def entry_object(entry: RuleEntry, forecast: RuleOutlook) -> dict[str, Any]:
         "text": rule.text,
         "when": [str(case) for case in _cases(entry)],
         "inferred": entry.is_inferred,
-        "block": list(rule.block),
+        "block": True if EVERY_BREACH in rule.block else list(rule.block),
         "before_done": rule.before_done,
+        "passes": list(rule.passes),
         "kind": rule.kind,
         "must": rule.is_must,
         "tags": list(rule.tags),
@@ -55,8 +88,10 @@ def entry_object(entry: RuleEntry, forecast: RuleOutlook) -> dict[str, Any]:
         "file": entry.path,
         "line": rule.line,
         "state": entry.state,
-        "told": told_line(entry, forecast),
-        "kept": kept_words(rule),
+        "status": status_words(entry, readers),
+        "told": told_line(entry, forecast, readers),
+        "kept": kept_words(rule, is_agreed=not entry.check_state),
+        "proposed": proposed_words(rule) if entry.is_proposed else "",
     }
 
 
@@ -67,22 +102,41 @@ def _cases(entry: RuleEntry) -> list[str]:
     return words
 
 
-def state_of(entry: RuleEntry) -> str:
-    """Return what brim does about a rule, in a word or two."""
+def status_words(entry: RuleEntry, readers: NativeReaders) -> list[str]:
+    """Return what brim does about a rule, each in a word or two."""
     if entry.state != "active":
-        return paint(entry.state, "yellow")
+        return [entry.state]
     words = []
     if entry.place == NATIVE:
-        words.append(NATIVE_WORDS)
-    else:
+        words.append(readers.words(entry))
+    if not words or not words[0]:
         words.append("told")
+    elif not readers.all_load(entry):
+        words.append("told to others")
+    check = entry.check
+    if check is not None and check.stops and EVERY_BREACH not in entry.rule.block:
+        words.append("stopped")
     if entry.rule.block:
-        words.append(paint("refused", "red"))
-    if entry.rule.before_done:
+        words.append("refused")
+    if check is not None and check.is_before_done:
         words.append("before done")
-    if not entry.is_kept:
+    if entry.is_proposed:
+        words.append("proposed")
+    elif not entry.is_kept:
         words.append("not checked")
-    return ", ".join(words)
+    return [word for word in words if word]
+
+
+_COLOURS = {"refused": "red", "proposed": "yellow"}
+
+
+def state_of(entry: RuleEntry, readers: NativeReaders) -> str:
+    """Return what brim does about a rule, for a table."""
+    words = status_words(entry, readers)
+    if entry.state != "active":
+        return paint(words[0], "yellow")
+    painted = [paint(word, _COLOURS[word]) if word in _COLOURS else word for word in words]
+    return ", ".join(painted)
 
 
 def paragraph_view(text: str) -> str:

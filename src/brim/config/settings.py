@@ -322,16 +322,6 @@ SETTINGS = (
         lowers=True,
     ),
     Setting(
-        "hooks.gate",
-        "text",
-        "constraints",
-        "which rules refuse a matching edit, write or command once, if the agent hasn't seen"
-        " them in this window",
-        choices=("constraints",),
-        none="off",
-        lowers=True,
-    ),
-    Setting(
         "hooks.loops",
         "whole",
         5,
@@ -345,15 +335,15 @@ SETTINGS = (
         "hooks.remind_at_stop",
         "flag",
         True,
-        "whether agents go on once if a command hasn't run that a rule asks for before the end"
-        " (before_done)",
+        "whether agents go on once if a command hasn't run that a rule asks for before the end",
         yours=True,
     ),
     Setting(
         "hooks.notes",
         "flag",
         True,
-        "whether the terminal shows a line when brim refuses a call or gives something back",
+        "whether the terminal shows a line when brim stops or refuses a call, or gives"
+        " something back",
         from_env=(),
         yours=True,
     ),

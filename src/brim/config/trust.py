@@ -27,6 +27,8 @@ PROJECT = "project"
 """The file that says which project a folder is about."""
 SETTINGS = "settings"
 """The file with the digest of the accepted settings."""
+CHECKS = "checks"
+"""The file with a person's decisions about the checks of native files."""
 LOCK = ".lock"
 
 LARGEST = 10_000

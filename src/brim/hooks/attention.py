@@ -68,10 +68,10 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def _forget_losses(home: str, told_texts: list[str]) -> None:
     """Don't tell another session which rules the user's file lost."""
-    said = [line for line in losses(home) if without_controls(line) in told_texts]
-    if said:
+    told_losses = [line for line in losses(home) if without_controls(line) in told_texts]
+    if told_losses:
         with suppress(OSError, StoreError):
-            forget_losses(home, said)
+            forget_losses(home, told_losses)
 
 
 def _news_of_rules(workspace: HookWorkspace) -> list[str]:

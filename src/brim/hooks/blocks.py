@@ -8,23 +8,31 @@ nothing, and a look at their words shows it.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from brim.agents import TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
+from brim.hooks.breaches import BrokenRule, breaches_of
 from brim.hooks.protected_files import is_protected, linked_files
 from brim.hooks.protection import protected_part
 from brim.hooks.situations import environments_of, rules_of
 from brim.hooks.state import HookWorkspace, log
+from brim.hooks.stops import allow_command
+from brim.record import PlainData
 from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.rules.situation import Situation
-from brim.rules.source import PROJECT, USER
-from brim.rules.state import BRIM, ONCE, SESSION
+from brim.rules.source import USER, RuleSource
+from brim.rules.state import ALLOWED, BRIM, ONCE, REFUSED, SESSION
 from brim.rules.stored import BlockingRule, StoredRules
 from brim.rules.when import BRANCH, ENVIRONMENT, Case
+
+if TYPE_CHECKING:
+    from brim.rules.stored_checks import CheckedRule
 
 _SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_files]))
 """Files in which an agent's hooks are set, or turned off."""
@@ -55,9 +63,10 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         return None
     pending = PendingCall(call, workspace)
     possible = _possible_blocks(pending)
-    if not possible and not pending.may_touch_brim:
+    breaches = [breach for breach in breaches_of(call, workspace) if breach.rule.is_refused]
+    if not possible and not breaches and not pending.may_touch_brim:
         return None
-    return refusal(pending, possible)
+    return refusal(pending, possible, breaches)
 
 
 def _possible_blocks(pending: PendingCall) -> list[PossibleBlock]:
@@ -211,10 +220,15 @@ _PLACES = (BRANCH, ENVIRONMENT)
 """Conditions of a rule that its blocks keep to."""
 
 
-def refusal(pending: PendingCall, possible: list[PossibleBlock]) -> Answer | None:
-    """Return the answer to a *pending* call that the *possible* blocks may refuse."""
+def refusal(
+    pending: PendingCall, possible: list[PossibleBlock], breaches: list[BrokenRule]
+) -> Answer | None:
+    """Return the answer to a *pending* call that the *possible* blocks may refuse, and that rules
+    refuse of which *breaches* are."""
     commands = commands_of(pending.command)
     blocked = _blocked_by_rules(pending, possible, commands)
+    for breach in breaches:
+        blocked.append(Blocked(pending, breach.part, RefusingRule.of(breach.rule)))
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
         protected = _protected_part(pending)
         if protected:
@@ -222,7 +236,6 @@ def refusal(pending: PendingCall, possible: list[PossibleBlock]) -> Answer | Non
     refused = _first_refused(blocked)
     if refused:
         return refused.refuse()
-    pending.workspace.permitted = frozenset([block.name for block in blocked])
     for block in blocked:
         block.note_permission()
     for block in blocked:
@@ -249,7 +262,7 @@ def _blocked_by_rules(
     for rule, block in possible:
         refused = _refused_part(pending, block, commands)
         if refused and _holds_here(rule, pending.workspace):
-            blocked.append(Blocked(pending, refused, rule))
+            blocked.append(Blocked(pending, refused, RefusingRule.of(rule)))
     return blocked
 
 
@@ -299,10 +312,24 @@ def _is_possible(case: Case, situation: Situation) -> bool:
     return all(clause.is_met(situation) for clause in places)
 
 
+@dataclass(frozen=True)
+class RefusingRule(PlainData):
+    """A rule that refuses a call, as far as words and permissions need it."""
+
+    name: str
+    text: str
+    source: RuleSource
+
+    @classmethod
+    def of(cls, rule: BlockingRule | CheckedRule) -> RefusingRule:
+        """Return what is needed of *rule*."""
+        return cls(rule.name, rule.text, rule.source)
+
+
 class Blocked:
     """A call of which a *part* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: PendingCall, part: str, rule: BlockingRule | None = None) -> None:
+    def __init__(self, pending: PendingCall, part: str, rule: RefusingRule | None = None) -> None:
         self.name = BRIM
         self._call = pending.call
         self._workspace = pending.workspace
@@ -337,20 +364,25 @@ class Blocked:
 
     def note_permission(self) -> None:
         """Let the person hear of the next refusal: they allowed this one."""
+        self._note_in_state(ALLOWED)
         if self._call.session:
             self._workspace.state(self._call.session).open_latch(self._latch)
 
     def refuse(self) -> Answer:
         """Return why the call isn't made, and, once a session, what the person can do."""
         session = self._call.session
-        call = self._part[:SHOWN]
-        self._state.note_refusal(self.name, self._place, session=session, call=call)
+        self._note_in_state(REFUSED)
         if not self._workspace.config["hooks.notes"]:
             return Answer(deny=self._reason)
         is_new = not session or self._workspace.state(session).tell_once(self._latch)
         if not is_new:
             return Answer(deny=self._reason)
         return Answer(deny=self._reason, note=self._note)
+
+    def _note_in_state(self, kind: str) -> None:
+        session = self._call.session
+        call = self._part[:SHOWN]
+        self._state.note(kind, self.name, self._place, session=session, call=call)
 
     def let_through(self) -> Answer:
         """Return what the person is told when a call uses up what they allowed once."""
@@ -380,9 +412,9 @@ class Blocked:
         reason = "it would change brim or its hooks"
         if self._rule is not None:
             reason = f"the rule {self.name}"
-        allow = f"brim rules allow {quote(self.name)}"
-        if self._rule is not None and self._rule.source.kind == PROJECT:
-            allow = f"cd {quote(self._workspace.project or '')} && {allow}"
+        allow = f"brim rules allow {BRIM}"
+        if self._rule is not None:
+            allow = allow_command(self.name, self._rule.source)
         lines = [f"brim: refused {self._named}: {reason}. To allow it:", f"{allow} --once"]
         if self._call.session:
             lines.append(f"{allow} --session {quote(self._call.session)}")

@@ -9,7 +9,6 @@ import time
 from brim.agents.call import NOTHING, SESSION_END, STOP, Answer, Event, HookCall, joined
 from brim.hooks.limits import keep_requests, note_limits
 from brim.hooks.process import attempt
-from brim.hooks.reminder import remind
 from brim.hooks.retention import tidy
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace
@@ -68,6 +67,8 @@ def _remind(
 ) -> Answer | None:
     if not events:
         return None
+    from brim.hooks.reminder import remind  # it loads the checks, which few hooks need
+
     return remind(call, workspace, events)
 
 

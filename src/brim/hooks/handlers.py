@@ -38,7 +38,8 @@ from brim.hooks.rules import (
     under_one_introduction,
 )
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
-from brim.hooks.state import COMPACTED, HookWorkspace
+from brim.hooks.state import COMPACTED, MACHINE_TURN, HookWorkspace
+from brim.hooks.stops import stop_once
 from brim.hooks.transcript import (
     BEGAN,
     COMPRESSING,
@@ -141,6 +142,8 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     if spending.deny:
         return spending
     _measure_if_compacted(call, workspace)
+    if call.session:
+        workspace.state(call.session).keep(MACHINE_TURN, None if call.human else True)
     late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
     moment = PROMPT if call.human else ""
     rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
@@ -171,8 +174,8 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     They reach the model with the result of the call. What a rule blocks is refused every time; what
     a person has allowed once isn't held for anything but money, since the permission is used up by
-    then. A call that a constraint is about can be held back once, so that it is known before: the
-    setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
+    then. A call that breaks a rule is stopped once, and so is one that goes round in circles: the
+    setting ``hooks.loops``.
     """
     spending = NOTHING
     if workspace.may_have_limits:
@@ -182,6 +185,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     blocked = attempt(hold_block, call, workspace)
     if blocked:
         return joined(spending, blocked)
+    stopped = attempt(stop_once, call, workspace)
+    if stopped.deny:
+        return joined(spending, stopped)
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)

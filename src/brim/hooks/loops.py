@@ -10,13 +10,12 @@ start the count over.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from brim.agents.call import Answer, HookCall
 from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import tail_bytes
+from brim.hooks.transcript import tail_bytes, transcript_of
 
 if TYPE_CHECKING:
     from brim.memory.repetition import Loop
@@ -75,7 +74,7 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     *number* is how often the same call gave the same result. Two calls in turn are a loop after two
     less than twice as many, an edit when it was undone and made again.
     """
-    path = _transcript_of(call)
+    path = transcript_of(call)
     is_edit = call.tool.changes_files or bool(call.tool.patch)
     needles = _needles(call.tool.name, call.tool.input)
     if not _are_in(tail_bytes(path, LAST)[1], needles, 1):
@@ -86,14 +85,6 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     from brim.hooks.loop_reading import loop_in
 
     return loop_in(call, number, start, data, is_edit=is_edit)
-
-
-def _transcript_of(call: HookCall) -> str:
-    """Return the file with the calls of the agent that makes *call*."""
-    if call.sub_agent and call.agent.transcripts.has_subagent_files:
-        folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
-        return os.path.join(folder, f"agent-{call.sub_agent}.jsonl")
-    return call.transcript
 
 
 # The first look -----------------------------------------------------------------------------------

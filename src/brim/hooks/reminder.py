@@ -1,26 +1,26 @@
 """The end of a turn: a command that a rule asks for before the end, and that hasn't succeeded after
 the last change, makes the agent go on.
 
-That happens once for each prompt of a person, never twice in a row, and not at a limit. What
-happened in the turn is taken from the transcript, as far as the end of the turn has read it.
+That happens once for each prompt of a person, never twice in a row, never for a machine's prompt,
+and not at a limit. What happened in the turn is taken from the transcript, as far as the end of the
+turn has read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
-from brim.agents.call import Answer, Event, HookCall, ToolCall
-from brim.agents.events import Message, ToolResult
+from brim.agents.call import Answer, Event, HookCall
 from brim.errors import StoreError
+from brim.hooks.breaches import place_of_call
 from brim.hooks.limits import is_held
 from brim.hooks.room import size
 from brim.hooks.situations import environments_of, rules_of
-from brim.hooks.state import HookWorkspace
-from brim.record import PlainData
-from brim.rules.blocks import commands_of, runs
+from brim.hooks.state import MACHINE_TURN, HookWorkspace
 from brim.rules.situation import Situation
-from brim.rules.stored import ClosingRule, StoredRules
+from brim.rules.state import ASKED
+from brim.rules.stored_checks import CheckedRule, StoredChecks
+from brim.sessions.work_steps import WorkSteps, steps_of
 
 HEAD = "Before you finish, as your user's rules ask:\n"
 """What stands above the rules."""
@@ -29,64 +29,36 @@ _REMINDED = "reminded"
 """Kept for a session: the prompt that was reminded of last."""
 
 
-@dataclass(frozen=True)
-class ReminderTurn(PlainData):
-    """What happened since a person's last prompt."""
-
-    prompt: str = ""
-    """Which prompt it was; empty if it wasn't seen."""
-    files: tuple[str, ...] = ()
-    """The files that were changed."""
-    commands: tuple[str, ...] = ()
-    """The commands that succeeded after the last change."""
-
-
-def turn_of(events: Iterable[Event]) -> ReminderTurn:
-    """Return the last turn in *events*, which are in order; those of sub-agents count too."""
-    turn = ReminderTurn()
-    open_calls: dict[str, ToolCall] = {}
-    for event in events:
-        if isinstance(event, Message) and event.human and not event.agent:
-            turn = ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}")
-            open_calls = {}
-        elif isinstance(event, ToolCall):
-            open_calls[event.id] = event
-        elif isinstance(event, ToolResult):
-            call = open_calls.pop(event.id, None)
-            if call is not None and not event.error:
-                turn = _after(turn, call)
-    return turn
-
-
-def _after(turn: ReminderTurn, call: ToolCall) -> ReminderTurn:
-    """Return *turn* with a *call* that succeeded."""
-    if call.changes_files:
-        return replace(turn, files=(*turn.files, *call.files), commands=())
-    if call.kind == "shell":
-        return replace(turn, commands=(*turn.commands, call.command))
-    return turn
-
-
 def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) -> Answer | None:
     """Return what keeps the agent from ending its turn; None lets it end."""
-    if call.was_kept_going:
-        return None
-    turn = turn_of(events)
     state = workspace.state(call.session)
-    if not turn.prompt or not turn.files or state.kept(_REMINDED) == turn.prompt:
+    if call.was_kept_going or state.kept(MACHINE_TURN):
         return None
-    rules = _undone(call, workspace, turn)
+    steps = steps_of(events)
+    if not steps.prompt or not steps.files or state.kept(_REMINDED) == steps.prompt:
+        return None
+    rules = _undone(call, workspace, steps)
     if not rules:
         return None
     if workspace.may_have_limits and is_held(call, workspace):
         return None
     text = HEAD
     for rule in rules:
-        text += f"- {rule.text} ({rule.command} hasn't succeeded since your last change)\n"
+        text += f"- {rule.text} (not done since your last change: {_needed(rule)})\n"
     if not _is_charged(call, workspace, text):
         return None
-    state.keep(_REMINDED, turn.prompt)
+    state.keep(_REMINDED, steps.prompt)
+    for rule in rules:
+        place = rule.source.place
+        workspace.rule_state.note(ASKED, rule.name, place, session=call.session, call=_needed(rule))
     return Answer(deny=text)
+
+
+def _needed(rule: CheckedRule) -> str:
+    """Return what must have run, for people."""
+    if rule.check.stops:
+        return ", ".join(rule.check.needs)
+    return rule.check.wording
 
 
 def _is_charged(call: HookCall, workspace: HookWorkspace, text: str) -> bool:
@@ -97,36 +69,23 @@ def _is_charged(call: HookCall, workspace: HookWorkspace, text: str) -> bool:
     limits = workspace.config.yours.section("session")
     try:
         with workspace.rule_state.charging(call.session, **limits) as session:
-            charge = size(text)
-            if session.remaining is not None:
-                charge = min(charge, session.remaining)
-            session.spend(charge)
+            session.note_reason([], size(text))
     except StoreError:
         return False
     return True
 
 
-def _undone(call: HookCall, workspace: HookWorkspace, turn: ReminderTurn) -> list[ClosingRule]:
-    """Return the rules whose command hasn't succeeded since the last change in *turn*."""
+def _undone(call: HookCall, workspace: HookWorkspace, steps: WorkSteps) -> list[CheckedRule]:
+    """Return the rules whose command hasn't succeeded since the last change among *steps*."""
     reader = rules_of(call, workspace)
     if reader is None:
         return []
-    rules = reader.ask(lambda index: StoredRules(index).closing())
-    situation = Situation(paths=turn.files, environments=environments_of(workspace))
-    undone: list[ClosingRule] = []
+    rules = reader.ask(lambda index: StoredChecks(index).closing())
+    situation = Situation(paths=steps.files, environments=environments_of(workspace))
+    place = place_of_call(call, workspace)
+    undone: list[CheckedRule] = []
     for rule in rules:
         is_meant = not rule.condition or rule.condition.is_met(situation)
-        if is_meant and not _has_run(rule.command, turn.commands):
+        if is_meant and not steps.fulfil(rule.check, place):
             undone.append(rule)
     return undone
-
-
-def _has_run(wanted: str, commands: Iterable[str]) -> bool:
-    """Whether each simple command of *wanted* is among *commands*."""
-    words_run: list[list[str]] = []
-    for command in commands:
-        words_run += [words for words in commands_of(command) if words[0]]
-    missing = commands_of(wanted)
-    for words in words_run:
-        missing = [pattern for pattern in missing if not runs(words, pattern)]
-    return not missing

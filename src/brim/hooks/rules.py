@@ -15,9 +15,9 @@ from typing import Any
 
 from brim.agents.call import NOTHING, SUBAGENT_START, Answer, HookCall
 from brim.errors import StoreError
-from brim.hooks.gate import held_back, is_gated, rules_against
 from brim.hooks.giving_back import give_back_lost, gives_back
 from brim.hooks.process import attempt
+from brim.hooks.renewal import forget_renewal, note_renewal, renewal_of
 from brim.hooks.room import AT_START, DURING_WORK, Room, room_at
 from brim.hooks.situations import budget_of, rules_of, situation_of
 from brim.hooks.state import HookWorkspace, log
@@ -31,9 +31,6 @@ UNFINISHED = "start unfinished"
 """Kept for a session at whose start there was no time to read all rules: the next prompt tells what
 is missing."""
 
-_RENEWED = "renewed"
-"""Kept for a session whose window began again: how. Nothing counts as told in it."""
-
 
 # At the start of a session ------------------------------------------------------------------------
 
@@ -46,7 +43,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
     is in the window.
     """
     if call.session and how != "resume":  # until the state of the session knows it too
-        workspace.state(call.session).keep(_RENEWED, how)
+        note_renewal(call, workspace, how)
     room = room_at(call, workspace, AT_START)
     if room.is_empty:
         return NOTHING
@@ -115,13 +112,8 @@ def _note_start(
     except StoreError as error:
         log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
         return False
-    _forget_renewal(call, workspace)
+    forget_renewal(call, workspace)
     return True
-
-
-def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
-    if workspace.state(call.session).kept(_RENEWED):
-        workspace.state(call.session).keep(_RENEWED, None)
 
 
 # During the work ----------------------------------------------------------------------------------
@@ -163,29 +155,22 @@ class RuleTelling:
         self._room = room
         self._moment = moment
         self._is_new_prompt = is_new_prompt
-        self._is_gated = bool(moment) and is_gated(call, workspace)
         self._limits = workspace.config.yours.section("session")
         self._deliveries: dict[str, Delivery] = {}
         self._situation = Situation()
         if moment:
             self._situation = situation_of(call, workspace)
-        self._how = ""
-        if not call.sub_agent:
-            self._how = str(workspace.state(call.session).kept(_RENEWED) or "")
+        self._how = renewal_of(call, workspace)
 
     def has_something(self) -> bool:
-        """Whether there is something to tell, or a reason to hold the call back."""
+        """Whether there is something to tell."""
         call = self._call
         session = self._workspace.rule_state.session(call.session, call.sub_agent, **self._limits)
         session.begin(self._how)
         room = replace(self._room, tokens=session.budget(self._room.tokens))
         if gives_back(call, self._workspace, room):
             return True
-        shown_ids = set(session.shown)
-        deliveries = self._deliver(session)
-        if self._is_gated and rules_against(call, self._workspace, deliveries, shown_ids):
-            return True
-        return any(delivery.text for delivery in deliveries)
+        return any(delivery.text for delivery in self._deliver(session))
 
     def tell(self) -> Answer:
         """Return what is told, and charge the session for it."""
@@ -200,7 +185,7 @@ class RuleTelling:
                 session.next_prompt()
             answer = self._charged(session)
         if self._how:
-            _forget_renewal(call, self._workspace)
+            forget_renewal(call, self._workspace)
         return answer
 
     def _charged(self, session: Session) -> Answer:
@@ -208,9 +193,6 @@ class RuleTelling:
         call = self._call
         workspace = self._workspace
         room = replace(self._room, tokens=session.budget(self._room.tokens))
-        reason = self._reason_to_hold(session)
-        if reason:
-            return Answer(deny=reason)
         used_before = session.used
         text = under_one_introduction([delivery.text for delivery in self._deliver(session)])
         room = room.minus(text, session.used - used_before)
@@ -224,18 +206,20 @@ class RuleTelling:
         if reader is None:
             return []
         deliveries: list[Delivery] = []
+        room = self._room
         for moment in self._moments(session):
-            delivery = self._delivery(reader, moment, session)
+            delivery = self._delivery(reader, moment, session, room)
+            room = room.minus(delivery.text, delivery.total_tokens)
             note(delivery, moment, session)
             deliveries.append(delivery)
         return deliveries
 
-    def _delivery(self, reader: RuleReader, moment: str, session: Session) -> Delivery:
+    def _delivery(self, reader: RuleReader, moment: str, session: Session, room: Room) -> Delivery:
         """Return what *moment* tells. What was found without the lock is used again under it, if
         nothing was told to the session in between."""
-        key = f"{moment} {session.used} {session.to_dict()}"
+        key = f"{moment} {room.tokens} {session.used} {session.to_dict()}"
         if key not in self._deliveries:
-            budget = budget_of(self._call, self._workspace, self._room)
+            budget = budget_of(self._call, self._workspace, room)
             situation = self._situation
             self._deliveries[key] = reader.ask(
                 lambda index: deliver(index, moment, situation, session, budget)
@@ -248,16 +232,6 @@ class RuleTelling:
         if self._moment == CALL and self._call.sub_agent and not session.shown:
             return [SUBAGENT, CALL]
         return [self._moment]
-
-    def _reason_to_hold(self, session: Session) -> str:
-        """Return why the call is held back, charged to *session*; empty lets it happen."""
-        if not self._is_gated:
-            return ""
-        looked_at = Session(**self._limits)
-        looked_at.load(session.to_dict())
-        shown_ids = set(session.shown)
-        rules = rules_against(self._call, self._workspace, self._deliver(looked_at), shown_ids)
-        return held_back(self._call, self._workspace, rules, session)
 
 
 def under_one_introduction(texts: Iterable[str]) -> str:

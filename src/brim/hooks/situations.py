@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brim.agents import unloaded_rule_files
+from brim.agents import loaded_rule_files, unloaded_rule_files
 from brim.agents.call import PROMPT, SESSION_START, HookCall
 from brim.config.places import branch_of
 from brim.hooks.room import Room
@@ -48,6 +48,7 @@ def _sources(call: HookCall, workspace: HookWorkspace) -> list[RuleSource]:
         agent=loading,
         touched=touched,
         user_files=unloaded_rule_files(call.agent, workspace.environ),
+        loaded_files=loaded_rule_files(call.agent, workspace.environ),
     )
 
 

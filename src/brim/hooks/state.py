@@ -27,6 +27,7 @@ from brim.sessions.window.windows import UsageSeen
 from brim.workspace import Workspace
 
 if TYPE_CHECKING:
+    from brim.hooks.breaches import BrokenRule
     from brim.rules.compiled import RuleReader
 
 PATIENCE = 0.1
@@ -39,6 +40,8 @@ BUSY = 0.15
 
 _left_open: list[SessionIndex] = []
 
+MACHINE_TURN = "machine's turn"
+"""Kept for a session whose last prompt came from a machine."""
 COMPACTED = "compaction to measure"
 """Kept for a session after a compaction, until the next event: its summary, or a blank."""
 
@@ -48,8 +51,8 @@ class HookWorkspace(Workspace):
     sessions."""
 
     goes_on = True
-    permitted: frozenset[str] = frozenset()
-    """Rules that a person has allowed the pending call to break."""
+    breaches: list[BrokenRule] | None = None
+    """The rules that the pending call breaks, once something has asked for them."""
     is_late = False
     """Whether the time is over: what is ready is answered, and nothing more is begun."""
 

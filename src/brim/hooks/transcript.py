@@ -64,6 +64,14 @@ def size_of(path: str) -> int:
     return status.st_size
 
 
+def transcript_of(call: HookCall) -> str:
+    """Return the file with the calls of the agent that makes *call*."""
+    if call.sub_agent and call.agent.transcripts.has_subagent_files:
+        folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
+        return os.path.join(folder, f"agent-{call.sub_agent}.jsonl")
+    return call.transcript
+
+
 def whole_lines(
     path: str, start: int, *, overlap: int = 0, most: int = 1 << 23
 ) -> Iterator[tuple[int, bytes]]:

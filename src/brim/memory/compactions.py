@@ -135,14 +135,14 @@ class _OneCompaction:
         self.has_summary = self.has_summary or event.role == "summary"
         return True
 
-    def end(self, facts: list[Fact], kept: Iterable[Event]) -> Comparison:
+    def end(self, facts: list[Fact], standing: Iterable[Event]) -> Comparison:
         """Compare *facts* with what stands in the window, and forget its text.
 
-        The client left *kept* in it. That alone doesn't say what the summary has.
+        The client left the *standing* messages in it. That alone doesn't say what the summary has.
         """
         has_text = self.has_summary or bool(self.prose or self.data)
         self.readable = has_text and not self.event.hidden
-        for event in kept:
+        for event in standing:
             texts = self.prose if isinstance(event, Message) else self.data
             texts.append(_text_of(event))
         comparison = compare(facts, "\n".join(self.prose), "\n".join(self.data))
@@ -291,8 +291,8 @@ class _Window:
         self._open = None
         if compaction is None:
             return
-        kept = self.recent.at(compaction.event.kept)
-        comparison = compaction.end(self._inventory.ranked(), kept)
+        standing = self.recent.at(compaction.event.kept)
+        comparison = compaction.end(self._inventory.ranked(), standing)
         if compaction.readable:
             self._lose(comparison, compaction)
         self._compactions.append(compaction)

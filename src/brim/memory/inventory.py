@@ -146,14 +146,14 @@ class Inventory:
         return facts
 
     def _take_files(self, call: ToolCall, shell: ShellFacts) -> list[Fact]:
-        shown = shell.shows
+        read = shell.shows
         changed = shell.changes
         if call.changes_files:
             changed = call.files
         elif call.kind == "read":
-            shown = call.files
+            read = call.files
         facts = []
-        for path in dict.fromkeys([*shown, *changed]):
+        for path in dict.fromkeys([*read, *changed]):
             fact = ("file", self._files.called(one_line(path)))
             self._rename_files()
             use = self.note(fact)

@@ -10,16 +10,14 @@ import errno
 import json
 import math
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from brim.config.retention import JOURNALS
 from brim.errors import StoreError
-from brim.files import SAFE_FLAGS, locked, sync_folder, write_new
+from brim.files import SAFE_FLAGS, locked, sync_folder
 from brim.memory.entries import MemoryEntry
 from brim.memory.folder import LOCK, make_folder, own, place_of
 from brim.memory.quotes import encodable
@@ -35,8 +33,6 @@ _FARTHEST = 1_000_000
 """A number farther from the last one than this must be damage."""
 _NO_LINE = b"\n"
 """What no line of a journal holds."""
-_ARCHIVED = re.compile(r"(\d{1,12})-.*\.jsonl")
-_LONGEST_LABEL = 60
 _REASONS = {
     errno.EROFS: "read-only",
     errno.EACCES: "read-only",
@@ -279,41 +275,3 @@ def _noted_files(entries: Iterable[MemoryEntry]) -> set[tuple[str, str]]:
         elif entry.kind == "withdrawn":
             files.discard((entry.session, entry.text))
     return files
-
-
-# Journals of memory that was removed ---------------------------------------------------------------
-
-
-def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:
-    """Copy the journals of *folders* to *into*, durably, and return the new paths."""
-    safe_label = re.sub(r"[^A-Za-z0-9_.-]+", "-", label)[:_LONGEST_LABEL].strip("-.") or "scratch"
-    copies: list[str] = []
-    try:
-        for folder in (os.path.dirname(into), into):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-        for folder in folders:
-            journal = os.path.join(folder, NAME)
-            if not os.path.isfile(journal) or os.path.islink(journal):
-                continue
-            name = f"{max(0, int(now))}-{safe_label}-{os.urandom(4).hex()}.jsonl"
-            path = os.path.join(into, name)
-            with open(journal, "rb") as file:
-                write_new(path, file.read())
-            copies.append(path)
-        sync_folder(into)
-    except OSError as error:
-        why = f"the journal cannot be kept there: {error.strerror or error}; nothing was removed"
-        raise StoreError(f"{into}: {why}", "failed") from None
-    return copies
-
-
-def old_journals(into: str, *, now: float) -> list[str]:
-    """Return the journals in *into* that have been there long enough."""
-    if not os.path.isdir(into):
-        return []
-    old = []
-    for name in sorted(os.listdir(into)):
-        match = _ARCHIVED.fullmatch(name)
-        if match is not None and now - int(match[1]) > JOURNALS:
-            old.append(os.path.join(into, name))
-    return old

@@ -7,16 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from brim.agents.call import Event, ToolCall
-from brim.agents.events import Message, ToolResult
+from brim.agents.events import End, Message, ToolResult
 from brim.agents.readers import AnyReader, Reader
 from brim.agents.stream import read
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft, source_of, where_of
 from brim.memory.index import render_index
-from brim.memory.repetition import RepetitionDetector
+from brim.memory.repetition import DeadEnd, RepetitionDetector
 from brim.memory.sentences import sentence
 from brim.memory.states import States
 from brim.memory.view import MemoryView
+
+_EARLY = 64
+"""How many of the first and of the last events before the first call are given to the detector of
+dead ends."""
 
 
 class ScratchModel:
@@ -39,12 +43,14 @@ class ScratchModel:
         self.job = job
         self.phase = phase
         self.session = session
+        self._root = root
         self._finds_dead_ends = find_dead_ends
         self._entries: list[MemoryEntry] = []
         self._ids: set[str] = set()
         self._calls = Calls()
         self._states = States()
-        self._detector = RepetitionDetector(root)
+        self._detector: RepetitionDetector | None = None
+        self._early_events: list[Event] = []
         self._reader: Reader | None = None
 
     # What is taken in -----------------------------------------------------------------------------
@@ -91,8 +97,7 @@ class ScratchModel:
         elif isinstance(event, ToolResult):
             self._take_result(event)
         if self._finds_dead_ends:
-            dead_ends = self._detector.update(event)
-            self._add([dead_end.entry(event.time) for dead_end in dead_ends])
+            self._add([dead_end.entry(event.time) for dead_end in self._dead_ends(event)])
 
     def _take_result(self, result: ToolResult) -> None:
         call = self._calls.call_of(result)
@@ -100,6 +105,21 @@ class ScratchModel:
             return
         self._states.learn_task(call, result)
         self._add(self._calls.answered(call, result))
+
+    def _dead_ends(self, event: Event) -> list[DeadEnd]:
+        if self._detector is not None:
+            return self._detector.update(event)
+        self._early_events.append(event)
+        if not isinstance(event, ToolCall | End):
+            # Before the first, there's nothing to find or import.
+            del self._early_events[_EARLY:-_EARLY]
+            return []
+        self._detector = RepetitionDetector(self._root)
+        dead_ends: list[DeadEnd] = []
+        for early_event in self._early_events:
+            dead_ends += self._detector.update(early_event)
+        self._early_events = []
+        return dead_ends
 
     def _add(self, entries: Iterable[MemoryEntry]) -> None:
         for entry in entries:
@@ -169,7 +189,7 @@ class ScratchModel:
         self._entries[place] = replace(self._entries[place], number=entry.number)
 
 
-# A transcript as the memory would have taken it in -------------------------------------------------
+# A transcript as the memory would have taken it in ----------------------------------------------
 
 
 def read_model(path: str) -> ScratchModel | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -104,8 +104,10 @@ class Charges:
             return None
         if not by_length:
             tiers = tiers[-1:]
-        total = ExactAmount(0, 1)
-        for request in (tokens, *tokens.compactions):
+        total = exact_cost(tokens, tiers)
+        if total is None:
+            return None
+        for request in tokens.compactions:
             amount = exact_cost(request, tiers)
             if amount is None:
                 return None
@@ -125,7 +127,7 @@ class Charges:
             total += uses * fee
         return total
 
-    def tiers(self, day: Day, factors: Iterable[str]) -> list[RateTier] | None:
+    def tiers(self, day: Day, factors: Collection[str]) -> list[RateTier] | None:
         """Return the rates on *day* for a request with *factors*, those of long prompts first.
 
         None if they are not known.
@@ -137,6 +139,8 @@ class Charges:
         if row is None:
             return None
         tiers = row.tiers
+        if not factors:
+            return tiers
         factor = 1
         unit = 1
         for name in factors:
@@ -187,18 +191,18 @@ def exact_cost(tokens: Any, tiers: list[RateTier]) -> ExactAmount | None:
     prompt = tokens.prompt
     tier = next(tier for tier in tiers if prompt > tier.above)
     sound_in, sound_out, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
-    counts = {
-        "input": max(0, tokens.input - sound_in),
-        "output": max(0, tokens.output - sound_out),
-        "cache_read": tokens.cache_read,
-        "cache_write_5m": tokens.cache_write_5m,
-        "cache_write_1h": tokens.cache_write_1h,
-        "input_audio": sound_in,
-        "output_audio": sound_out,
-        "web_search": searches,
-    }
+    counts = (
+        ("input", max(0, tokens.input - sound_in)),
+        ("output", max(0, tokens.output - sound_out)),
+        ("cache_read", tokens.cache_read),
+        ("cache_write_5m", tokens.cache_write_5m),
+        ("cache_write_1h", tokens.cache_write_1h),
+        ("input_audio", sound_in),
+        ("output_audio", sound_out),
+        ("web_search", searches),
+    )
     total = 0
-    for field, count in counts.items():
+    for field, count in counts:
         if not count:
             continue
         rate = tier.rates.get(field)

@@ -122,19 +122,26 @@ class _Report:
 
     def text(self, key: str) -> str:
         value = self.get(key)
-        value = getattr(value, "value", value)  # SDKs have enumerations
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            value = getattr(value, "value", None)  # SDKs have enumerations
         if isinstance(value, str):
             return value.lower()
         return ""
 
     def count(self, *keys: str) -> int:
         """Return the number at the first of *keys* that has a value."""
-        key = self.first(*keys)
-        if key is None:
-            return 0
-        value = self.get(key)
-        if type(value) is int and 0 <= value <= _MOST:
-            return value
+        for key in keys:
+            value = self.get(key)
+            if value is None:
+                continue
+            if type(value) is int and 0 <= value <= _MOST:
+                return value
+            return self._whole_number(key, value)
+        return 0
+
+    def _whole_number(self, key: str, value: object) -> int:
         if isinstance(value, float) and value.is_integer():
             number = int(value)
             if 0 <= number <= _MOST:

@@ -19,9 +19,9 @@ Programs that call a model reserve money in a ledger before they spend it:
   per period. ``quote`` is the most that a request can cost, ``spend`` its money from reservation to
   settlement, ``unsent`` which errors cost nothing, ``workers`` its threads.
 - ``stored_ledger`` is a ledger in a database: ``orders`` is what is done about one request, in the
-  ``books`` of one transaction, which are made of ``rows``. ``opening`` opens it, in a file
-  (``sqlite_ledger``) or in a server (``postgres_ledger``, ``postgres_database``). ``ledger_book``
-  shows and changes its limits for a person.
+  ``books`` of one transaction, which are made of ``rows``; ``ledger_sums`` has every sum in SQL.
+  ``opening`` opens it, in a file (``sqlite_ledger``) or in a server (``postgres_ledger``,
+  ``postgres_database``). ``ledger_book`` shows and changes its limits for a person.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from brim.money.allowances import SECONDS_PER_DAY, Allowance
 from brim.money.amounts import TOKENS
 from brim.money.budget import ASKED, ENDING, OPEN, Limit
 from brim.money.ledger import LONGEST_LEASE, DaySum, Reservation, ScopeStatus
+from brim.money.ledger_sums import below, fold_before, sum_of_period, sums_of_days
 from brim.money.notices import ANSWERS, CostLimit, CostWarning, InputRequested
 from brim.money.rows import (
     LIMIT_COLUMNS,
@@ -29,27 +30,12 @@ from brim.money.rows import (
 from brim.money.scopes import EVERYWHERE, lineage
 from brim.notices import Notice
 
-MOST_FOLDED = 2_000
-"""Entries that are folded at a time."""
 SET_BACK = "set back"
 """Noted among the answers when the clock leaves a period for an earlier one, with the end of the
 one it leaves."""
 SELECT_RESERVATION = f"SELECT {RESERVATION_COLUMNS} FROM reservations"  # noqa: S608
 SELECT_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608
 SELECT_LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608
-SELECT_DAYS = (
-    "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, model, branch,"
-    " sum(amount) AS amount, sum(tokens) AS tokens"
-    " FROM (SELECT time, entry.scope, coalesce(model, '') AS model,"
-    " coalesce(branch, '') AS branch, entry.amount, entry.tokens"
-    " FROM spend_entries AS entry LEFT JOIN reservations USING (request_id) {where}) AS entries"
-    " GROUP BY 1, 2, 3, 4"
-)
-"""What the entries come to that *where* says, as rows of ``spend_days``."""
-SELECT_ALL_DAYS = (
-    "SELECT day, scope, model, branch, sum(amount), sum(tokens)"  # noqa: S608
-    f" FROM (SELECT * FROM spend_days UNION ALL {SELECT_DAYS.format(where='')}) AS days"
-)
 UPSERT_RESERVATION = (
     f"INSERT INTO reservations ({RESERVATION_COLUMNS}, model, branch)"  # noqa: S608
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
@@ -68,16 +54,6 @@ REPLACE_LIMIT = (
     f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS})"  # noqa: S608
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-OLDEST_ENTRIES = (
-    "WHERE number IN (SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1"
-)
-FOLD = (
-    f"INSERT INTO spend_days {SELECT_DAYS.format(where=OLDEST_ENTRIES)}"
-    " ON CONFLICT (day, scope, model, branch) DO UPDATE SET"
-    " amount = spend_days.amount + excluded.amount, tokens = spend_days.tokens + excluded.tokens"
-)
-
-DELETE_FOLDED = f"DELETE FROM spend_entries {OLDEST_ENTRIES}"  # noqa: S608
 RAISE_LIMITS = (
     "UPDATE spend_limits SET original = ?4, base = ?4, amount = ?4, state = 'open', warned = FALSE"
 )
@@ -167,9 +143,7 @@ class Books:
     def days(self, under: str) -> list[DaySum]:
         """Return what was spent per day, scope, model and branch in *under* and below it; in all if
         that is empty."""
-        values = (under,) if under else ()
-        query = f"{SELECT_ALL_DAYS} {below(under)} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-        return [DaySum(*row) for row in self._database.rows(query, values)]
+        return sums_of_days(self._database, under)
 
     # Limits per period
 
@@ -299,32 +273,14 @@ class Books:
     def _with_past(self, allowance: Allowance) -> Allowance:
         """Return *allowance* with what was spent and reserved in its scope since it starts, and
         until it ends."""
-        where = "WHERE"
-        ends = float("inf") if allowance.ends is None else allowance.ends
-        values: list[object] = [allowance.starts, ends]
-        if allowance.scope != EVERYWHERE:
-            where = f"{below(allowance.scope, 3)} AND"
-            values.append(allowance.scope)
-        column = "tokens" if allowance.unit == TOKENS else "amount"
-        total = f"SELECT coalesce(sum({column}), 0) FROM"
-        reserved = self._sum(
-            f"{total} reservations {where} state = 'open' AND made_at >= ?1 AND made_at < ?2",
-            values,
-        )
-        spent = self._sum(f"{total} spend_entries {where} time >= ?1 AND time < ?2", values)
-        # Days that the period only touches count whole: they are folded only if the clock was far
-        # ahead.
-        folded = self._sum(
-            f"{total} spend_days {where} (day + 1) * 86400.0 > ?1 AND day * 86400.0 < ?2", values
+        past = sum_of_period(
+            self._database, allowance.scope, allowance.unit, allowance.starts, allowance.ends
         )
         return replace(
             allowance,
-            spent=max(0, allowance.spent + spent + folded),
-            reserved=allowance.reserved + max(0, reserved),
+            spent=max(0, allowance.spent + past.spent),
+            reserved=allowance.reserved + max(0, past.reserved),
         )
-
-    def _sum(self, query: str, values: Sequence[object]) -> int:
-        return int(self._database.row(query, values)[0])
 
     # Moving money
 
@@ -402,9 +358,7 @@ class Books:
 
     def fold(self) -> int:
         """Fold the oldest entries into sums, a few at a time; return how many."""
-        values = (self.now - REQUEST_DAYS * SECONDS_PER_DAY, MOST_FOLDED)
-        self._database.run(FOLD, values)
-        return self._database.run(DELETE_FOLDED, values)
+        return fold_before(self._database, self.now - REQUEST_DAYS * SECONDS_PER_DAY)
 
     def save(self) -> None:
         """Write the scopes and limits."""
@@ -472,13 +426,3 @@ class Move:
         self.tokens = new.charged_tokens - old.charged_tokens
         self.reserved = amount - old_amount
         self.reserved_tokens = tokens - old_tokens
-
-
-def below(under: str, number: int = 1) -> str:
-    """Return the condition for *under*, parameter *number*, and what is below it; empty for all
-    scopes."""
-    if not under:
-        return ""
-    # What is below begins with the name and '/', and '0' is what follows '/'.
-    name = f"?{number}"
-    return f"WHERE (scope = {name} OR (scope > {name} || '/' AND scope < {name} || '0'))"

@@ -15,7 +15,7 @@ from brim.database import Database
 from brim.errors import InputError, LimitReached
 from brim.money.allowances import Allowance, bounds, checked_limit, ledger_limit
 from brim.money.amounts import USD, checked_amount
-from brim.money.books import Books, below
+from brim.money.books import Books
 from brim.money.budget import ASKED, OPEN, WRAP_UP, Limit, Raise
 from brim.money.ledger import (
     EXPIRED,
@@ -26,6 +26,7 @@ from brim.money.ledger import (
     Reservation,
     ScopeStatus,
 )
+from brim.money.ledger_sums import below
 from brim.money.limits import SpendingLimit
 from brim.money.orders import Order
 from brim.money.periods import TOTAL

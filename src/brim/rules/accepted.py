@@ -268,9 +268,9 @@ def _loss_words(path: str, vanished: list[WrittenRule]) -> str:
         name = vanished[0].name
         return f"{path} doesn't have the rule {name} any more. It's kept: brim rules restore {name}"
     names = ", ".join([rule.name for rule in vanished[:MOST_NAMED]])
-    more = len(vanished) - MOST_NAMED
-    if more > 0:
-        names += f" and {more:,} more"
+    unnamed_count = len(vanished) - MOST_NAMED
+    if unnamed_count > 0:
+        names += f" and {unnamed_count:,} more"
     return (
         f"{path} doesn't have {len(vanished):,} rules any more: {names}. "
         "They're kept: brim rules restore"

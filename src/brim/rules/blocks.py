@@ -38,15 +38,6 @@ _EVERYDAY = """
 _CORE = frozenset(
     ("bash", "read", "edit", "write", "apply_patch", "run_shell_command", "read_file", "write_file")
 )
-_ASKS = re.compile(
-    r"(?i)\b(?:never|do not|don[’']t|must not)\s+"
-    r"(?P<verb>run|use|call|execute|edit|change|touch|modify|write to)\s+"
-    r"(?:the |any |files? )*(?:in |under |below )?(?P<object>.+)",
-)
-_CONDITION = re.compile(
-    r"(?i)[\s,](?:unless|except|without|until|before|after|when|if|on|in|for|with|while|from|but)\b"
-    r"(?!\s+instead)"
-)
 _EXAMPLES = {
     RUN: "a command, as in 'npm install'",
     EDIT: "files, as in 'dist/**'",
@@ -290,6 +281,8 @@ def described(block: str) -> str:
     ('"npm install"', 'edits of dist/**', 'the tool WebFetch')
     """
     kind, _, pattern = block.partition(" ")
+    if not pattern:
+        return "every call that breaks it"
     if kind == RUN:
         return f'"{pattern}"'
     if kind == EDIT:
@@ -304,6 +297,8 @@ def too_much(block: str) -> str:
     ('every edit', 'every git command', '', 'every call of Bash')
     """
     kind, _, pattern = block.partition(" ")
+    if not pattern:
+        return ""
     if kind == EDIT:
         return _too_many_edits(pattern)
     if kind == TOOL:
@@ -328,46 +323,3 @@ def _too_many_edits(pattern: str) -> str:
         if not refused_path(pattern, path, folder="/zy", project="/zy", home="/zy"):
             return ""
     return "every edit"
-
-
-def asked_for(text: str) -> str:
-    """Return the block that the words of a rule ask for; empty if they don't, or hold only on a
-    condition.
-
-    >>> asked_for("Never run npm install."), asked_for("Don't edit files under dist/")
-    ('run npm install', 'edit dist/**')
-    >>> asked_for("Use pnpm")
-    ''
-    """
-    ban = _ASKS.search(text)
-    if ban is None:
-        return ""
-    target = ban["object"].strip()
-    quoted = re.match(r"([`'\"])(.+?)\1(.*)", target)
-    if quoted is not None:
-        words = quoted[2]
-        condition = quoted[3]
-    else:
-        words = re.split(r"[;:,!?]|\.(?:\s|$)|\s(?:use|instead)\b", target)[0]
-        condition = words
-    if _CONDITION.search(f" {condition} "):
-        return ""
-    is_edit = ban["verb"].lower() not in ("run", "use", "call", "execute")
-    if is_edit:
-        is_clear = len(words.split()) == 1 and _is_path(words)
-    else:
-        is_clear = quoted is not None or _is_command(words)
-    if not is_clear:
-        return ""
-    try:
-        return checked_blocks([f"{EDIT if is_edit else RUN} {words}"])[0]
-    except InputError:
-        return ""
-
-
-def _is_path(words: str) -> bool:
-    return "/" in words or re.search(r"\.\w{1,8}$", words) is not None
-
-
-def _is_command(words: str) -> bool:
-    return re.fullmatch(r"[a-z][\w.+-]*(?: (?:--?)?[a-z][\w.:=-]*){1,3}", words) is not None

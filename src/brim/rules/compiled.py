@@ -18,7 +18,7 @@ from typing import TypeVar
 from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
 from brim.rules.losses import losses
-from brim.rules.schema import VERSION, checksum_of_blocks
+from brim.rules.schema import KEYS_OF_SOURCE, VERSION, checksum_of_blocks
 from brim.rules.source import USER, RuleSource
 
 NAME = "rules.db"
@@ -86,8 +86,8 @@ class RuleIndex:
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of the sources, in their order."""
-        return list(self.by_number)
+        """The numbers of the sources whose rules brim tells, in their order."""
+        return [number for number, source in self.by_number.items() if not source.is_loaded]
 
     @property
     def waiting(self) -> int:
@@ -257,17 +257,22 @@ def content_digest(source: RuleSource) -> str:
 
 
 def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
-    """Whether the index has as many rules of *sources* as were compiled, and the same blocks: SQLite
-    doesn't notice each page that is lost."""
+    """Whether the index has as many rules and checks of *sources* as were compiled, and the same
+    blocks.
+
+    SQLite doesn't notice each page that is lost.
+    """
     for source in sources:
         row = database.execute(
-            "SELECT number, rules, blocks FROM sources WHERE path = ?", (source.path,)
+            "SELECT number, rules, blocks, checks FROM sources WHERE path = ?", (source.path,)
         ).fetchone()
         if row is None:
             continue
-        number, rules, blocks = row
+        number, *expected = row
         counted = database.execute("SELECT count(*) FROM rules WHERE source = ?", (number,))
-        if counted.fetchone()[0] != rules or checksum_of_blocks(database, number) != blocks:
+        blocks = checksum_of_blocks(database, number)
+        keys = database.execute(KEYS_OF_SOURCE, (number,))
+        if [counted.fetchone()[0], blocks, keys.fetchone()[0]] != expected:
             return False
     return True
 
@@ -312,7 +317,8 @@ def path_now(path: str) -> str:
 
 
 def news_of(database: sqlite3.Connection, sources: list[RuleSource]) -> list[str]:
-    """Return the mistakes in *sources*, what the user's file lost, and how many rules wait for the person's consent."""
+    """Return the mistakes in *sources*, what the user's file lost, and how many rules wait for
+    the person's consent."""
     news: list[str] = []
     for source in sources:
         if source.kind == USER:

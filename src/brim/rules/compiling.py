@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from brim.record import PlainData
+from brim.rules.keeping import check_of
 from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
 from brim.rules.rule import WrittenRule
@@ -44,7 +45,14 @@ class RuleRow(PlainData):
     """Its cases as JSON."""
     waits: bool
     blocks: str
-    before_done: str
+    agreed: bool
+    """Whether calls are compared with its words: a person may not have said so yet."""
+    scope: str
+    """The condition that was declared, as JSON: a check holds only there."""
+    check_text: str
+    """What breaks it, as ``RuleCheck.to_text`` has it; empty if no call shows that."""
+    closing: bool
+    """Whether something must have run before a turn is over."""
     section: str
     text: str
     full: str
@@ -59,11 +67,13 @@ class RuleRow(PlainData):
     """Its stems and the terms of its condition, each with how often."""
     edges: tuple[tuple[str, str, float], ...]
     """Kind, target and weight."""
+    check_keys: tuple[str, ...]
+    """What a call must have for the check to be about it."""
     line: int
 
 
-def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
-    """Return the row of *rule*."""
+def compile_rule(rule: WrittenRule, counting: Counting, *, is_agreed: bool = True) -> RuleRow:
+    """Return the row of *rule*; *is_agreed* says whether calls are compared with its words."""
     condition = rule.when or inferred_condition(rule.text, rule.section)
     kind = rule.kind or str(infer_kind(rule.text))
     full = listed(clean_lines(rule.text))
@@ -75,6 +85,7 @@ def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
     stems = Counter(stems_of(" ".join([rule.text, rule.section, *rule.tags])))
     terms = dict(stems)
     terms.update(dict.fromkeys(filed_terms(condition), 1))
+    check = check_of(rule, is_agreed=is_agreed)
     return RuleRow(
         name=rule.name,
         digest=rule.digest,
@@ -85,7 +96,10 @@ def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
         condition=condition_json(condition),
         waits=bool(condition),
         blocks=json.dumps(rule.block),
-        before_done=rule.before_done,
+        agreed=is_agreed,
+        scope=condition_json(rule.when),
+        check_text=check.to_text() if check else "",
+        closing=bool(check and check.is_before_done),
         section=rule.section,
         text=rule.text,
         full=full,
@@ -95,6 +109,7 @@ def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
         length=sum(stems.values()),
         terms=tuple(sorted(terms.items())),
         edges=tuple([(edge.kind, edge.target, edge.weight) for edge in rule.edges]),
+        check_keys=check.keys if check else (),
         line=rule.line,
     )
 

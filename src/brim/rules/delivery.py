@@ -54,7 +54,6 @@ FEWEST_TOKENS = 4
 
 TOLD_AT_START = "told at start"
 ALREADY_TOLD = "already told"
-ABOUT_THE_CALL = "now: speaks against this call"
 DID_NOT_FIT = "didn't fit"
 NO_WORD = "waits: nothing here is about it"
 SAME_HEADING = "now: stands under the same heading"
@@ -132,21 +131,6 @@ def deliver(
     if explain:
         choices += _untold(rules, choices, None if is_start else session)
     return Delivery(tuple(choices), text, tokens, waiting)
-
-
-def deliver_only(
-    rules: Iterable[StoredRule], session: Session, budget: Budget, *, spare: int = 0
-) -> Delivery:
-    """Return a text of *rules* alone, in their order; *spare* tokens of the session are left."""
-    tokens = session.budget(budget.tokens)
-    remaining = session.remaining
-    if tokens is not None and remaining is not None:
-        tokens = max(0, min(tokens, remaining - spare))
-    budget = replace(budget, tokens=tokens)
-    choices = [Choice(rule, Tier.FULL, BY_WHEN_MUST, ABOUT_THE_CALL) for rule in rules]
-    choices = _fit(choices, budget, 0)
-    text, text_tokens = _worded(choices, 0, budget)
-    return Delivery(tuple(choices), text, text_tokens, 0)
 
 
 def note(delivery: Delivery, moment: str, session: Session) -> None:

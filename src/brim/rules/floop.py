@@ -12,7 +12,7 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.rules.file import free_name
-from brim.rules.imports import ImportedRule
+from brim.rules.imports import ImportedRule, proposed_state
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import check_text, name_for
 from brim.rules.source import PROJECT, USER
@@ -170,7 +170,8 @@ def _fields(node: dict[str, Any], name: str, result: FloopFolder) -> dict[str, A
     content = _inner(node, "content")
     texts = _inner(content, "content")
     when = _when(_inner(content, "when"), name, result)
-    fields: dict[str, Any] = {"text": _text(node), "when": when}
+    text = _text(node)
+    fields: dict[str, Any] = {"text": text, "when": when, "checks": proposed_state(text)}
     if content.get("kind") in KINDS:
         fields["kind"] = content["kind"]
     summary = texts.get("summary")

@@ -13,12 +13,13 @@ from typing import Any
 from brim.errors import InputError
 from brim.masking import masked
 from brim.record import PlainData
+from brim.rules.checks import check_for
 from brim.rules.file import RulesFile, free_name
 from brim.rules.native import KINDS, NativeFile, root_files
 from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text
 from brim.rules.reading import read_rules
-from brim.rules.rule import WrittenRule
+from brim.rules.rule import PROPOSED, WrittenRule
 from brim.rules.rulebook import Rulebook, name_for, same_words
 from brim.rules.when import Condition
 from brim.rules.writing import paragraph_of
@@ -93,10 +94,18 @@ def read_markdown_files(
                 "text": rule.text,
                 "section": rule.section,
                 "when": written_condition(rule.when),
+                "checks": proposed_state(rule.text),
             }
             origin = f"{os.path.relpath(file.path, root)}, line {rule.line}"
             rules.append(ImportedRule(name, fields, place, origin))
     return rules
+
+
+def proposed_state(text: str) -> str:
+    """Return what an imported rule says about its check: it waits for a person if there is one."""
+    if check_for(text) is None:
+        return ""
+    return PROPOSED
 
 
 def _file_at(path: str, root: str) -> NativeFile:

@@ -15,6 +15,7 @@ from brim.rules.kinds import infer_kind
 from brim.rules.library_rule import BehaviorKind, Edge, EdgeKind, Rule
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.plan import InjectionPlan
+from brim.rules.rule import patterns_of
 from brim.rules.rulebook import ACTIVE, RuleEntry
 from brim.rules.session import Session
 from brim.rules.situation import Situation
@@ -74,7 +75,7 @@ def library_rule(entry: RuleEntry) -> Rule:
         tags=[tag for tag in written.tags if tag.isascii()],
         when=_facts(entry.condition),
         scope=entry.place,
-        blocks=written.block,
+        blocks=patterns_of(written.block),
     )
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from brim.config.values import Config
 from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.record import PlainData
-from brim.rules.blocks import described
 from brim.rules.compiled import RuleIndex
 from brim.rules.delivery import (
     ALREADY_TOLD,
@@ -40,7 +39,6 @@ from brim.rules.when import (
 )
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
 
-NOT_CHECKED = "no call shows whether this is kept"
 NO_ROOM = "when a prompt or call shares a word with it: it doesn't fit at the start"
 AT_START = "at the start of every session"
 
@@ -223,15 +221,3 @@ def _clause_words(clause: Clause) -> str:
     if clause.key == ENVIRONMENT:
         return f"in {values}"
     return f"when a prompt names {values}"
-
-
-def kept_words(rule: WrittenRule) -> list[str]:
-    """Say how brim keeps *rule*; nothing if it can't."""
-    words = []
-    if rule.block:
-        verb = "is" if len(rule.block) == 1 else "are"
-        blocks = ", ".join([described(block) for block in rule.block])
-        words.append(f"{blocks} {verb} refused, with this rule as the reason")
-    if rule.before_done:
-        words.append(f"a turn isn't over before {rule.before_done} has run after the last change")
-    return words

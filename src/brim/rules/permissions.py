@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.rulebook import Rulebook
-from brim.rules.source import PROJECT, USER, RuleSource
-from brim.rules.state import BRIM, ONCE, SESSION, RulesState
+from brim.rules.source import USER
+from brim.rules.state import BRIM, ONCE, REFUSED, SESSION, STOPPED, RulesState
 
 PATIENCE = 10.0
 """Seconds that a command waits for hooks that note something."""
@@ -33,22 +33,21 @@ def allow_rule(book: Rulebook, name: str, session: str | None, *, now: float) ->
     """
     place = USER
     if name != BRIM:
-        entry = book.own(name)
+        entry = book.find(name)
         name = entry.name
-        if not entry.rule.block:
-            raise InputError(f"{name} refuses nothing, so there is nothing to allow")
-        source = RuleSource(entry.place, entry.path, book.home, book.project)
-        place = source.place if entry.place == PROJECT else USER
+        if not entry.rule.block and entry.check is None:
+            raise InputError(f"{name} stops and refuses nothing, so there is nothing to allow")
+        place = book.place_of(entry)
     with closing(RulesState(book.home, now=now, patience=PATIENCE)) as state:
         if session is None:
             state.allow(name, place)
             return RulePermission(name, ONCE, "")
         if not session:
-            refusal = state.refusal(name, place)
-            if refusal is None:
+            last = state.last(name, place, (STOPPED, REFUSED))
+            if last is None:
                 raise InputError(
-                    f"{name} hasn't refused a call yet: name the session, or say --once"
+                    f"{name} hasn't stopped a call yet: name the session, or say --once"
                 )
-            session = refusal.session
+            session = last.session
         state.allow(name, place, session)
     return RulePermission(name, SESSION, session)

@@ -14,15 +14,15 @@ from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.blocks import checked_blocks, with_kind
 from brim.rules.paragraphs import Paragraph, SplitText, split_text
-from brim.rules.rule import EDGE_KINDS, KINDS, RuleEdge, WrittenRule
+from brim.rules.rule import CHECK_STATES, EDGE_KINDS, EVERY_BREACH, KINDS, RuleEdge, WrittenRule
 from brim.rules.when import ALWAYS, ENVIRONMENT, TASK, Clause, Condition, read_condition
 
 LONGEST_NAME = 80
 LONGEST_TEXT = 20_000
 """Characters of one rule. More is a document."""
 
-_TEXT_KEYS = ("text", "summary", "section", "kind", "before_done", "instead_of")
-_LIST_KEYS = ("block", "tags", "task", "environment", *EDGE_KINDS)
+_TEXT_KEYS = ("text", "summary", "section", "kind", "before_done", "checks", "instead_of")
+_LIST_KEYS = ("block", "passes", "tags", "task", "environment", *EDGE_KINDS)
 _FLAG_KEYS = ("must", "off")
 _NOTE_KEYS = ("agent", "session", "project", "removed")
 """Keys of notes in ``inbox.toml`` and ``removed.toml``."""
@@ -160,6 +160,8 @@ def read_paragraph(paragraph: Paragraph) -> WrittenRule:
         when=_condition(paragraph, fields),
         block=_blocks(paragraph, fields),
         before_done=_text(paragraph, fields, "before_done").strip(),
+        passes=_passes(paragraph, fields),
+        checks=_check_state(paragraph, fields),
         kind=_kind(paragraph, fields),
         must=_flag(paragraph, fields, "must"),
         tags=_texts(paragraph, fields, "tags"),
@@ -350,13 +352,36 @@ def _kind(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
 
 
 def _blocks(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    blocks = _texts(paragraph, fields, "block")
-    if not blocks:
+    if fields.get("block") is True:
+        return (EVERY_BREACH,)
+    return _call_patterns(paragraph, fields, "block")
+
+
+def _passes(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    patterns = _call_patterns(paragraph, fields, "passes")
+    for pattern in patterns:
+        if pattern.startswith("tool "):
+            message = f"passes has commands and edits, not {pattern!r}"
+            raise _mistake(paragraph, "passes", message)
+    return patterns
+
+
+def _call_patterns(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    patterns = _texts(paragraph, fields, key)
+    if not patterns:
         return ()
     try:
-        return checked_blocks([with_kind(block) for block in blocks])
+        return checked_blocks([with_kind(pattern) for pattern in patterns])
     except InputError as error:
-        raise _mistake(paragraph, "block", str(error)) from None
+        raise _mistake(paragraph, key, str(error)) from None
+
+
+def _check_state(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
+    state = _text(paragraph, fields, "checks")
+    if state and state not in CHECK_STATES:
+        message = f"checks is {' or '.join(CHECK_STATES)}, or isn't there, not {state!r}"
+        raise _mistake(paragraph, "checks", message)
+    return state
 
 
 def _condition(paragraph: Paragraph, fields: Mapping[str, Any]) -> Condition:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from brim.record import PlainData
 from brim.rules.compiling import RuleRow, compile_rule, count_bytes, count_exactly
-from brim.rules.schema import COLUMNS, checksum_of_blocks
+from brim.rules.schema import COLUMNS, KEYS_OF_SOURCE, checksum_of_blocks
 from brim.rules.source_reading import SourceState
 
 
@@ -36,36 +36,45 @@ def write_source(
     old_numbers = _numbers_by_content(database, source.path)
     compiled: list[RuleRow | None] = []
     for rule in state.rules:
-        is_old = (rule.name, rule.digest) in old_numbers
-        compiled.append(None if is_old else compile_rule(rule, counting))
+        is_agreed = rule.digest not in state.proposed
+        if (rule.name, rule.digest, is_agreed) in old_numbers:
+            compiled.append(None)
+        else:
+            compiled.append(compile_rule(rule, counting, is_agreed=is_agreed))
     number = _insert_source(database, source, state)
     for position, (rule, row) in enumerate(zip(state.rules, compiled, strict=True)):
         if row is not None:
             _insert_rule(database, row, number, position)
             continue
+        key = (rule.name, rule.digest, rule.digest not in state.proposed)
         database.execute(
             "UPDATE rules SET source = ?, position = ?, line = ? WHERE number = ?",
-            (number, position, rule.line, old_numbers[rule.name, rule.digest]),
+            (number, position, rule.line, old_numbers[key]),
         )
     _drop_source(database, source.path)
     database.execute("UPDATE sources SET path = ? WHERE number = ?", (source.path, number))
     _note_totals(database, number)
 
 
-def _numbers_by_content(database: sqlite3.Connection, path: str) -> dict[tuple[str, str], int]:
+def _numbers_by_content(
+    database: sqlite3.Connection, path: str
+) -> dict[tuple[str, str, bool], int]:
     rows = database.execute(
-        "SELECT rules.name, rules.digest, rules.number FROM rules"
+        "SELECT rules.name, rules.digest, rules.agreed, rules.number FROM rules"
         " JOIN sources ON rules.source = sources.number WHERE sources.path = ?",
         (path,),
     )
-    return {(name, digest): number for name, digest, number in rows}
+    numbers: dict[tuple[str, str, bool], int] = {}
+    for name, digest, agreed, number in rows:
+        numbers[name, digest, bool(agreed)] = number
+    return numbers
 
 
 def _insert_source(database: sqlite3.Connection, source: SourceRow, state: SourceState) -> int:
     """Add a row for *source* under another path; it gets its own when the old one is gone."""
     cursor = database.execute(
-        "INSERT INTO sources (path, kind, stamp, content, read_at, rules, blocks, tokens, waiting,"
-        " news) VALUES (?, ?, ?, ?, ?, 0, 0, '[]', ?, ?)",
+        "INSERT INTO sources (path, kind, stamp, content, read_at, rules, blocks, checks, tokens,"
+        " waiting, news) VALUES (?, ?, ?, ?, ?, 0, 0, 0, '[]', ?, ?)",
         (
             f"{source.path}\n",
             source.kind,
@@ -86,6 +95,7 @@ def _drop_source(database: sqlite3.Connection, path: str) -> None:
     rules = "SELECT number FROM rules WHERE source = ?"
     database.execute(f"DELETE FROM postings WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute(f"DELETE FROM edges WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute(f"DELETE FROM check_keys WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute("DELETE FROM rules WHERE source = ?", row)
     database.execute("DELETE FROM sources WHERE number = ?", row)
 
@@ -99,13 +109,15 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
     number = cursor.lastrowid
     postings = [(term, number, weight) for term, weight in row.terms]
     database.executemany("INSERT INTO postings VALUES (?, ?, ?)", postings)
+    keys = [(key, number) for key in row.check_keys]
+    database.executemany("INSERT INTO check_keys VALUES (?, ?)", keys)
     edges = [(number, *edge) for edge in row.edges]
     database.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules and stems a source has, a checksum of its blocks, and what telling all of
-    them takes."""
+    """Note how many rules, checks and stems a source has, a checksum of its blocks, and what telling
+    all takes."""
     totals: list[int] = []
     count = 0
     rows = database.execute("SELECT costs, length FROM rules WHERE source = ?", (number,))
@@ -113,7 +125,8 @@ def _note_totals(database: sqlite3.Connection, number: int) -> None:
         full = [*json.loads(costs)[0], length]
         totals = [sum(pair) for pair in zip(totals or [0] * len(full), full, strict=True)]
         count += 1
+    keys = database.execute(KEYS_OF_SOURCE, (number,)).fetchone()[0]
     database.execute(
-        "UPDATE sources SET rules = ?, blocks = ?, tokens = ? WHERE number = ?",
-        (count, checksum_of_blocks(database, number), json.dumps(totals), number),
+        "UPDATE sources SET rules = ?, blocks = ?, checks = ?, tokens = ? WHERE number = ?",
+        (count, checksum_of_blocks(database, number), keys, json.dumps(totals), number),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,13 @@ from brim.rules.when import ALWAYS, Condition
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
 EDGE_KINDS = ("related", "requires", "conflicts", "overrides")
+EVERY_BREACH = "check"
+"""The block that ``block = true`` is: every call that breaks the rule, as its words say."""
+OFF = "off"
+PROPOSED = "proposed"
+CHECK_STATES = (OFF, PROPOSED)
+"""What a person may have said about the check that brim reads from a rule's words: no, or not yet
+anything."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,10 @@ class WrittenRule(PlainData):
     """The calls that it refuses: see ``brim.rules.blocks``."""
     before_done: str = ""
     """The command that must have succeeded before a turn is over."""
+    passes: tuple[str, ...] = ()
+    """Calls that its words would forbid, and that pass: commands and edits, as in ``block``."""
+    checks: str = ""
+    """One of ``CHECK_STATES``; empty if calls are compared with the words of the rule."""
     kind: str = ""
     """One of ``KINDS``; empty if the file doesn't say."""
     must: bool | None = None
@@ -71,6 +83,8 @@ class WrittenRule(PlainData):
             "when": _plain_cases(self.when),
             "block": sorted(self.block),
             "before_done": self.before_done,
+            "passes": sorted(self.passes),
+            "checks": self.checks,
             "kind": self.kind,
             "must": self.must,
             "tags": sorted(self.tags),
@@ -99,3 +113,8 @@ def speaks_of_must(text: str) -> bool:
     (True, False)
     """
     return contains_must(text)
+
+
+def patterns_of(blocks: Iterable[str]) -> tuple[str, ...]:
+    """Return those of *blocks* that name a call, and not every one that breaks the rule."""
+    return tuple([block for block in blocks if block != EVERY_BREACH])

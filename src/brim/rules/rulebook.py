@@ -17,10 +17,13 @@ from brim.errors import InputError
 from brim.masking import mask, masked
 from brim.record import PlainData
 from brim.rules.accepted import AcceptedRules, RuleProposal, decide_project
+from brim.rules.checks import RuleCheck
 from brim.rules.compiled import NAME as INDEX
 from brim.rules.compiled import RuleIndex, open_index
+from brim.rules.decisions import CheckDecisions
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
+from brim.rules.keeping import check_of, check_of_words, kept_words
 from brim.rules.losses import forget_losses, losses
 from brim.rules.native import all_files
 from brim.rules.native_reading import read_native
@@ -28,8 +31,9 @@ from brim.rules.paragraphs import split_text, without
 from brim.rules.prose import inferred_condition
 from brim.rules.reading import RulesText, is_invisible, read_rules
 from brim.rules.rebuilding import index_in_memory
-from brim.rules.rule import WrittenRule
-from brim.rules.source import NATIVE, PROJECT, USER, RuleSource, sources_for
+from brim.rules.rule import OFF as CHECKS_OFF
+from brim.rules.rule import PROPOSED, WrittenRule, patterns_of
+from brim.rules.source import NATIVE, PROJECT, USER, RuleSource, sources_for, user_native
 from brim.rules.when import Condition
 
 PLACES = (USER, PROJECT)
@@ -62,6 +66,11 @@ class RuleEntry(PlainData):
     """``user``, ``project`` or ``native``."""
     path: str
     state: str = ACTIVE
+    native: RuleSource | None = None
+    """The native file that it's in."""
+    decision: str = ""
+    """What a person has said about its check, if it's in a native file: ``off`` or ``proposed``;
+    empty if they agreed."""
 
     @property
     def name(self) -> str:
@@ -79,9 +88,24 @@ class RuleEntry(PlainData):
         return bool(self.condition) and not self.rule.when
 
     @property
+    def check_state(self) -> str:
+        """``off`` or ``proposed`` if no call is compared with its words; empty if calls are."""
+        return self.decision or self.rule.checks
+
+    @property
     def is_kept(self) -> bool:
-        """Whether brim can notice that it's broken."""
-        return bool(self.rule.block or self.rule.before_done)
+        """Whether brim notices that it's broken."""
+        return bool(kept_words(self.rule, is_agreed=not self.check_state))
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether it could be checked, and a person hasn't decided about that."""
+        return self.check_state == PROPOSED and check_of_words(self.rule) is not None
+
+    @property
+    def check(self) -> RuleCheck | None:
+        """What shows that it's broken, its blocks apart."""
+        return check_of(self.rule, is_agreed=not self.check_state)
 
 
 @dataclass(frozen=True)
@@ -100,9 +124,11 @@ class LearnedRule(PlainData):
 class Rulebook:
     """The rules of a user, and those of a project if there is one."""
 
-    def __init__(self, home: str, project: str | None) -> None:
+    def __init__(self, home: str, project: str | None, user_files: Iterable[str] = ()) -> None:
         self.home = home
         self.project = project
+        self.user_files = tuple(user_files)
+        """The native files in the user's home."""
         self.inbox = Inbox(home)
         self.removed = RulesFile(os.path.join(home, REMOVED))
 
@@ -139,11 +165,10 @@ class Rulebook:
         entries: list[RuleEntry] = []
         for rule, path in self._rules_of(USER):
             entries.append(RuleEntry(rule, USER, path, OFF if rule.off else ACTIVE))
-        if self.project is None:
-            return entries
-        entries += self._project_entries()
+        if self.project is not None:
+            entries += self._project_entries()
         if native:
-            entries += self._native_entries(self.project)
+            entries += self._native_entries()
         return entries
 
     def _project_entries(self) -> Iterator[RuleEntry]:
@@ -169,15 +194,35 @@ class Rulebook:
         accepted = self._accepted(place)
         return [(rule, accepted.path) for rule in accepted.load().wording.rules]
 
-    def _native_entries(self, project: str) -> Iterator[RuleEntry]:
+    def _native_entries(self) -> Iterator[RuleEntry]:
         paths: set[str] = set()
-        for file in all_files(project):
-            real = os.path.realpath(file.path)
-            if real in paths:
+        for source in self._native_sources():
+            real = os.path.realpath(source.path)
+            if real in paths or source.native is None:
                 continue
             paths.add(real)
-            for rule in read_native(file, project).rules:
-                yield RuleEntry(rule, NATIVE, file.path)
+            decisions = CheckDecisions(source.accepted_folder)
+            agreed = decisions.agreed
+            declined = decisions.declined
+            folder = source.project or os.path.dirname(source.path)
+            for rule in read_native(source.native, folder).rules:
+                decision = PROPOSED
+                if rule.digest in agreed:
+                    decision = ""
+                elif rule.digest in declined:
+                    decision = CHECKS_OFF
+                yield RuleEntry(rule, NATIVE, source.path, native=source, decision=decision)
+
+    def _native_sources(self) -> Iterator[RuleSource]:
+        for path in self.user_files:
+            yield user_native(path, self.home)
+        if self.project is not None:
+            for file in all_files(self.project):
+                yield RuleSource(NATIVE, file.path, self.home, self.project, file)
+
+    def place_of(self, entry: RuleEntry) -> str:
+        """Return what names the place of a rule where brim notes what happened because of it."""
+        return RuleSource(entry.place, entry.path, self.home, self.project).place
 
     def find(self, name: str, place: str = "") -> RuleEntry:
         """Return the rule that *name* means: its name, or a part of its name or text that no other
@@ -259,6 +304,14 @@ class Rulebook:
         if paragraph is None:
             raise InputError(f"{entry.path}: no rule is called {entry.name!r}")
         return paragraph.body + "\n"
+
+    def decide_check(self, entry: RuleEntry, *, yes: bool) -> None:
+        """Note that a person wants calls to be compared with the words of a rule, or doesn't."""
+        if entry.native is None:
+            self.change(entry, {"checks": "" if yes else CHECKS_OFF})
+            return
+        source = entry.native
+        CheckDecisions(source.accepted_folder, source.project).decide([entry.rule.digest], yes=yes)
 
     def remove(self, entry: RuleEntry, *, day: str = "") -> None:
         """Take a rule out of its file; ``removed.toml`` keeps it."""
@@ -356,7 +409,7 @@ class Rulebook:
 
     def open_index(self) -> RuleIndex:
         """Return the index of the rules that count here, brought up to date."""
-        sources = sources_for(self.home, self.project)
+        sources = sources_for(self.home, self.project, user_files=self.user_files)
         if not self._has_something_to_index(sources):  # only looking makes no file
             return index_in_memory(sources)
         return open_index(self.home, sources)
@@ -465,7 +518,7 @@ def _masked(fields: Mapping[str, object]) -> tuple[dict[str, object], int]:
     """Return *fields* without secrets, and how many there were."""
     written = dict(fields)
     secrets = 0
-    for key in ("block", "before_done"):
+    for key in ("block", "before_done", "passes"):
         if masked(str(written.get(key, "")))[1]:
             raise InputError(f"there is a secret in {key}: others may read your rules")
     for key in _MASKED_KEYS:
@@ -485,7 +538,7 @@ def _additions(old: WrittenRule, fields: Mapping[str, object]) -> dict[str, obje
             continue
         additions[key] = value
         if key == "block" and isinstance(value, (list, tuple)):
-            additions[key] = list(dict.fromkeys([*old.block, *value]))
+            additions[key] = list(dict.fromkeys([*patterns_of(old.block), *value]))
     if old.off:
         additions["off"] = ""
     return additions

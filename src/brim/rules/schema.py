@@ -5,21 +5,22 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-VERSION = 3
+VERSION = 4
 """Of the index: another one is made again."""
 
 SCHEMA = """
 CREATE TABLE sources (
     number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, stamp TEXT NOT NULL,
     content TEXT NOT NULL, read_at INTEGER NOT NULL, rules INTEGER NOT NULL,
-    blocks INTEGER NOT NULL,
+    blocks INTEGER NOT NULL, checks INTEGER NOT NULL,
     tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL
 );
 CREATE TABLE rules (
     number INTEGER PRIMARY KEY, source INTEGER NOT NULL, position INTEGER NOT NULL,
     name TEXT NOT NULL, digest TEXT NOT NULL, learned TEXT NOT NULL, must INTEGER NOT NULL,
     kind TEXT NOT NULL, protected INTEGER NOT NULL, condition TEXT NOT NULL, waits INTEGER NOT NULL,
-    blocks TEXT NOT NULL, before_done TEXT NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
+    blocks TEXT NOT NULL, agreed INTEGER NOT NULL, scope TEXT NOT NULL, check_text TEXT NOT NULL,
+    closing INTEGER NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
     full TEXT NOT NULL, summary TEXT NOT NULL, short TEXT NOT NULL, costs TEXT NOT NULL,
     length INTEGER NOT NULL, line INTEGER NOT NULL
 );
@@ -27,6 +28,11 @@ CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
 CREATE INDEX rules_by_section ON rules (source, section);
 CREATE INDEX rules_with_blocks ON rules (source) WHERE blocks <> '[]';
+CREATE INDEX rules_at_the_end ON rules (source) WHERE closing;
+CREATE TABLE check_keys (
+    key TEXT NOT NULL, rule INTEGER NOT NULL, PRIMARY KEY (key, rule)
+) WITHOUT ROWID;
+CREATE INDEX check_keys_by_rule ON check_keys (rule);
 CREATE TABLE postings (
     term TEXT NOT NULL, rule INTEGER NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY (term, rule)
 ) WITHOUT ROWID;
@@ -38,6 +44,11 @@ CREATE TABLE edges (
 CREATE INDEX edges_by_target ON edges (target);
 """
 
+KEYS_OF_SOURCE = (
+    "SELECT count(*) FROM check_keys WHERE rule IN (SELECT number FROM rules WHERE source = ?)"
+)
+"""Counts what the checks of a source ask for."""
+
 COLUMNS = (
     "name",
     "digest",
@@ -48,7 +59,10 @@ COLUMNS = (
     "condition",
     "waits",
     "blocks",
-    "before_done",
+    "agreed",
+    "scope",
+    "check_text",
+    "closing",
     "section",
     "text",
     "full",

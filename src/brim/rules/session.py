@@ -3,7 +3,7 @@ again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -87,6 +87,8 @@ class Session:
         self.spent = 0
         """Tokens charged here; a sub-agent's are its parent's."""
         self.shown: dict[str, Shown] = {}
+        self.stopped: set[str] = set()
+        """The rules for which a call in this window was stopped."""
 
     def __repr__(self) -> str:
         limit = "no limit" if self.max_tokens is None else f"of {self.max_tokens}"
@@ -128,6 +130,7 @@ class Session:
         if how not in RENEWING:
             return
         self.shown.clear()
+        self.stopped.clear()
         self.prompts = 0
         self.spent = 0
 
@@ -176,12 +179,29 @@ class Session:
             best = max(before.best, item.tier)
             self.shown[item.id] = Shown(before.times + 1, self.prompts, best)
 
+    def note_reason(self, ids: Iterable[str], tokens: int) -> None:
+        """Note that a call was stopped for the rules *ids*, with a reason that takes *tokens*.
+
+        A reason is told even if nothing is left, and then charged as far as there is something.
+        """
+        remaining = self.remaining
+        if remaining is not None:
+            tokens = min(tokens, remaining)
+        self.spend(tokens, "the reason")
+        for id in ids:
+            self.stopped.add(id)
+            before = self.shown.get(id, Shown())
+            self.shown[id] = Shown(before.times + 1, self.prompts, Tier.FULL)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""
         records = {}
         for id, record in sorted(self.shown.items()):
             records[id] = [record.times, record.prompt, int(record.best)]
-        return {"prompts": self.prompts, "spent": self.spent, "shown": records}
+        state: dict[str, Any] = {"prompts": self.prompts, "spent": self.spent, "shown": records}
+        if self.stopped:
+            state["stopped"] = sorted(self.stopped)
+        return state
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on where ``to_dict`` left off."""
@@ -191,3 +211,4 @@ class Session:
             id: Shown(times, prompt, Tier(best))
             for id, (times, prompt, best) in state["shown"].items()
         }
+        self.stopped = set(state.get("stopped", ()))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from brim.config.trust import DIGESTS, accepted_folder
+from brim.config.trust import CHECKS, DIGESTS, accepted_folder
 from brim.record import PlainData
 from brim.rules.native import LoadsFiles, NativeFile, nested_files, root_files
 
@@ -28,13 +28,15 @@ class RuleSource(PlainData):
     home: str
     project: str | None = None
     native: NativeFile | None = None
+    is_loaded: bool = False
+    """Whether the agent loads it by itself, so that it isn't told again."""
 
     @property
     def accepted_folder(self) -> str:
         """The folder with what the user has accepted of it."""
-        if self.kind == PROJECT:
-            return accepted_folder(self.home, self.project)
-        return accepted_folder(self.home, None)
+        if self.kind == USER:
+            return accepted_folder(self.home, None)
+        return accepted_folder(self.home, self.project)
 
     @property
     def place(self) -> str:
@@ -49,6 +51,8 @@ class RuleSource(PlainData):
         if self.kind == PROJECT:
             folder = self.accepted_folder
             return (self.path, os.path.join(folder, NAME), os.path.join(folder, DIGESTS))
+        if self.kind == NATIVE:
+            return (self.path, os.path.join(self.accepted_folder, CHECKS))
         return (self.path,)
 
     @property
@@ -64,17 +68,21 @@ def sources_for(
     agent: LoadsFiles | None = None,
     touched: Iterable[str] = (),
     user_files: Iterable[str] = (),
+    loaded_files: Iterable[str] = (),
 ) -> list[RuleSource]:
-    """Return the sources that count in *project*: native files that *agent* doesn't load by itself,
-    nested ones for the paths that are *touched*.
+    """Return the sources that count in *project*: native files, nested ones for the paths that are
+    *touched*.
 
-    *user_files* are native files in the user's home. A project that the user hasn't accepted has
-    no sources: its files aren't even read.
+    What *agent* loads by itself counts only if a person wants its rules to be checked.
+    *user_files* are native files in the user's home, and *loaded_files* those that the agent loads.
+    A project that the user hasn't accepted has no sources: its files aren't even read.
     """
     sources = [RuleSource(USER, os.path.join(home, NAME), home)]
     for path in user_files:
-        file = NativeFile(path, os.path.basename(path))
-        sources.append(RuleSource(NATIVE, path, home, os.path.dirname(path), file))
+        sources.append(user_native(path, home))
+    if has_checks(home, None):
+        for path in loaded_files:
+            sources.append(replace(user_native(path, home), is_loaded=True))
     if project is None:
         return sources
     shared = RuleSource(PROJECT, os.path.join(project, ".brim", NAME), home, project)
@@ -83,11 +91,26 @@ def sources_for(
     sources.append(shared)
     files = [*root_files(project), *nested_files(project, touched)]
     loaded_paths = _loaded_paths(files, agent)
+    is_checked = has_checks(home, project)
+    seen_paths: set[str] = set()
     for file in files:
-        if os.path.realpath(file.path) not in loaded_paths:
-            loaded_paths.add(os.path.realpath(file.path))
-            sources.append(RuleSource(NATIVE, file.path, home, project, file))
+        real_path = os.path.realpath(file.path)
+        is_loaded = real_path in loaded_paths
+        if real_path in seen_paths or (is_loaded and not is_checked):
+            continue
+        seen_paths.add(real_path)
+        sources.append(RuleSource(NATIVE, file.path, home, project, file, is_loaded=is_loaded))
     return sources
+
+
+def user_native(path: str, home: str) -> RuleSource:
+    """Return the source for the native file *path* in the user's home."""
+    return RuleSource(NATIVE, path, home, None, NativeFile(path, os.path.basename(path)))
+
+
+def has_checks(home: str, project: str | None) -> bool:
+    """Whether a person has decided about the checks of native files: of *project*, or their own."""
+    return os.path.exists(os.path.join(accepted_folder(home, project), CHECKS))
 
 
 def _loaded_paths(files: Collection[NativeFile], agent: LoadsFiles | None) -> set[str]:

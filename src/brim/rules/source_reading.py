@@ -16,6 +16,7 @@ from brim.rules.accepted import (
     decide_project,
     write_removed,
 )
+from brim.rules.decisions import CheckDecisions
 from brim.rules.file import FileContent, read_content
 from brim.rules.losses import note_loss
 from brim.rules.paragraphs import split_text
@@ -31,6 +32,8 @@ class SourceState(PlainData):
     waiting: int = 0
     """Rules that wait for the person's consent."""
     news: tuple[str, ...] = ()
+    proposed: frozenset[str] = frozenset()
+    """The digests of rules of a native file that no call is compared with: no person has agreed."""
 
 
 def estimated_count(source: RuleSource) -> int:
@@ -48,7 +51,9 @@ def read_source(source: RuleSource) -> SourceState:
 
         rules = read_native(source.native, source.project or os.path.dirname(source.path))
         news = (rules.problem,) if rules.problem else ()
-        return SourceState(rules.rules, news=news)
+        agreed = CheckDecisions(source.accepted_folder).agreed
+        digests = frozenset([rule.digest for rule in rules.rules])
+        return SourceState(rules.rules, news=news, proposed=digests - agreed)
     return _state(_decision(source, _content(source)))
 
 

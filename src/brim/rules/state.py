@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ from brim.record import PlainData
 from brim.rules.session import Session
 
 NAME = "state.db"
-VERSION = 1
+VERSION = 2
 PATIENCE = 0.3
 """Seconds that a hook waits for another one that notes what it tells."""
 
@@ -40,32 +40,55 @@ CREATE TABLE permissions (
     rule TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL, time REAL NOT NULL,
     PRIMARY KEY (rule, place, session)
 ) WITHOUT ROWID;
-CREATE TABLE refusals (
-    id INTEGER PRIMARY KEY, rule TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL,
-    call TEXT NOT NULL, time REAL NOT NULL
+CREATE TABLE interventions (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, rule TEXT NOT NULL, place TEXT NOT NULL,
+    session TEXT NOT NULL, call TEXT NOT NULL, time REAL NOT NULL
 );
-CREATE INDEX refusals_of_rule ON refusals (rule, place);
+CREATE INDEX interventions_of_rule ON interventions (rule, place);
 """
+REFUSED = "refused"
+STOPPED = "stopped"
+REPEATED = "repeated"
+ALLOWED = "allowed"
+ASKED = "asked"
+INTERVENTIONS = (STOPPED, REPEATED, REFUSED, ALLOWED, ASKED)
+"""What can happen because of a rule: a call was stopped once, and made again although it was; a
+call was refused, or let through because a person allowed it; an agent was asked for a command
+before it finished."""
+_TABLE_NAMES = ("sessions", "permissions", "interventions")
 _PARTS = ("", "-journal", "-wal", "-shm")
 
 
 @dataclass(frozen=True)
-class RuleRefusal(PlainData):
-    """How often a rule refused a call, and the last time."""
+class Intervention(PlainData):
+    """Something that happened because of a rule."""
 
-    count: int
+    kind: str
+    """One of ``INTERVENTIONS``."""
+    rule: str
     session: str
     call: str
     time: float
 
 
 @dataclass(frozen=True)
-class SessionRefusal(PlainData):
-    """A call in a session that a rule refused."""
+class RuleCounts(PlainData):
+    """What happened because of a rule, as far as it's still known."""
 
-    rule: str
-    call: str
-    time: float
+    sessions_told: int = 0
+    """Sessions that were told it."""
+    stopped: int = 0
+    repeated: int = 0
+    """Calls that were stopped, and then made again."""
+    refused: int = 0
+    allowed: int = 0
+    """Calls that passed because a person allowed them."""
+    asked: int = 0
+
+    @property
+    def obeyed(self) -> int:
+        """Calls that were stopped, and not made again."""
+        return max(0, self.stopped - self.repeated)
 
 
 class RulesState:
@@ -173,51 +196,85 @@ class RulesState:
         )
         return bool(rows)
 
-    # Refusals -------------------------------------------------------------------------------------
+    # Interventions --------------------------------------------------------------------------------
 
-    def note_refusal(self, rule: str, place: str, *, session: str, call: str) -> None:
-        """Note that *rule* of *place* refused *call*; a refusal doesn't depend on that."""
+    def note(self, kind: str, rule: str, place: str, *, session: str, call: str) -> None:
+        """Note what happened to *call* because of *rule* of *place*; nothing depends on that."""
         with suppress(StoreError):
             self._run(
-                "INSERT INTO refusals (rule, place, session, call, time) VALUES (?, ?, ?, ?, ?)",
-                (rule, place, session, call, self._now),
+                "INSERT INTO interventions (kind, rule, place, session, call, time)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (kind, rule, place, session, call, self._now),
             )
 
-    def refusal(self, rule: str, place: str) -> RuleRefusal | None:
-        """Return how often *rule* of *place* refused a call; None if it never did."""
+    def last(self, rule: str, place: str, kinds: Iterable[str]) -> Intervention | None:
+        """Return the last intervention of one of *kinds* for *rule* of *place*."""
+        wanted = sorted(kinds)
+        marks = ",".join("?" * len(wanted))
         with suppress(StoreError):
             rows = self._run(
-                "SELECT COUNT(*) OVER (), session, call, time FROM refusals"
-                " WHERE rule = ? AND place = ? ORDER BY id DESC LIMIT 1",
-                (rule, place),
+                "SELECT kind, rule, session, call, time FROM interventions"  # noqa: S608
+                f" WHERE rule = ? AND place = ? AND kind IN ({marks}) ORDER BY id DESC LIMIT 1",
+                (rule, place, *wanted),
             )
             if rows:
-                return RuleRefusal(*rows[0])
+                return Intervention(*rows[0])
         return None
 
-    def refusals_in(self, session: str) -> list[SessionRefusal]:
-        """Return the calls that were refused in *session*, the first one first."""
+    def in_session(self, session: str) -> list[Intervention]:
+        """Return what happened in *session*, the first one first."""
         if not os.path.exists(self.path):
             return []  # only looking makes no file
         with suppress(StoreError):
             rows = self._run(
-                "SELECT rule, call, time FROM refusals WHERE session = ? ORDER BY id", (session,)
+                "SELECT kind, rule, session, call, time FROM interventions"
+                " WHERE session = ? ORDER BY id",
+                (session,),
             )
-            return [SessionRefusal(*row) for row in rows]
+            return [Intervention(*row) for row in rows]
         return []
 
-    def refusals_since(self, time: float) -> int:
-        """Return how many calls were refused since *time*."""
+    def held_since(self, time: float) -> int:
+        """Return how many calls were stopped or refused since *time*."""
         with suppress(StoreError):
-            ((count,),) = self._run("SELECT COUNT(*) FROM refusals WHERE time >= ?", (time,))
+            ((count,),) = self._run(
+                "SELECT COUNT(*) FROM interventions WHERE time >= ? AND kind IN (?, ?)",
+                (time, STOPPED, REFUSED),
+            )
             return int(count)
         return 0
+
+    def counts(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Return how often each kind happened, by the rule's name and place."""
+        counts: dict[tuple[str, str], dict[str, int]] = {}
+        if not os.path.exists(self.path):
+            return counts
+        with suppress(StoreError):
+            rows = self._run(
+                "SELECT rule, place, kind, COUNT(*) FROM interventions GROUP BY rule, place, kind"
+            )
+            for rule, place, kind, count in rows:
+                counts.setdefault((rule, place), {})[kind] = count
+        return counts
+
+    def sessions_told(self) -> dict[str, int]:
+        """Return how many sessions were told each rule, by its digest."""
+        numbers: dict[str, int] = {}
+        if not os.path.exists(self.path):
+            return numbers
+        with suppress(StoreError):
+            for (record,) in self._run("SELECT told FROM sessions"):
+                session = Session()
+                _load(session, record)
+                for id in session.shown:
+                    numbers[id] = numbers.get(id, 0) + 1
+        return numbers
 
     def remove_before(self, time: float) -> None:
         """Remove what was noted before *time*."""
         if not os.path.exists(self.path):
             return
-        for table in ("sessions", "permissions", "refusals"):
+        for table in ("sessions", "permissions", "interventions"):
             self._run(f"DELETE FROM {table} WHERE time < ?", (time,))  # noqa: S608
 
     # The file -------------------------------------------------------------------------------------
@@ -292,7 +349,7 @@ def _make_tables(database: sqlite3.Connection) -> None:
     if database.execute("PRAGMA user_version").fetchone()[0] == VERSION:
         database.execute("COMMIT")  # another process was faster
         return
-    for table in ("sessions", "permissions", "refusals"):
+    for table in _TABLE_NAMES:
         database.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in _TABLES.split(";"):
         database.execute(statement)

@@ -12,6 +12,7 @@ from typing import Any
 
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
+from brim.rules.rule import patterns_of
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
 from brim.rules.terms import situation_terms
@@ -51,7 +52,6 @@ class StoredRule(PlainData):
     """The kind of its source."""
     path: str
     line: int
-    before_done: str
     blocks: tuple[str, ...]
 
     @property
@@ -92,15 +92,6 @@ class BlockingRule(PlainData):
     condition: Condition
     blocks: tuple[str, ...]
     source: RuleSource
-
-
-@dataclass(frozen=True)
-class ClosingRule(PlainData):
-    """A rule with a command that must have succeeded before a turn is over."""
-
-    text: str
-    condition: Condition
-    command: str
 
 
 @dataclass(frozen=True)
@@ -239,19 +230,11 @@ class StoredRules:
                     name,
                     text,
                     condition_of(condition),
-                    tuple(json.loads(blocks)),
+                    patterns_of(json.loads(blocks)),
                     self._sources[source],
                 )
             )
         return rules
-
-    def closing(self) -> list[ClosingRule]:
-        """Return the rules with a command that must have succeeded before a turn is over."""
-        rows = self._rows(
-            "SELECT text, condition, before_done FROM rules"
-            " WHERE source IN (:sources) AND before_done <> '' ORDER BY number"
-        )
-        return [ClosingRule(text, condition_of(when), command) for text, when, command in rows]
 
     def meeting(self, situation: Situation) -> list[RuleRef]:
         """Return the rules whose when *situation* meets."""
@@ -341,7 +324,7 @@ class StoredRules:
             "SELECT rules.number, rules.name, rules.digest, rules.must, rules.kind,"
             " rules.protected, rules.condition, rules.full, rules.summary, rules.short,"
             " rules.costs, rules.learned, rules.source, rules.position, sources.kind, sources.path,"
-            " rules.line, rules.before_done, rules.blocks"
+            " rules.line, rules.blocks"
             " FROM rules JOIN sources ON sources.number = rules.source"
             " WHERE rules.source IN (:sources) AND "
         )
@@ -357,7 +340,7 @@ class StoredRules:
 
 def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
     (number, name, digest, must, kind, protected, condition, full, summary, short, costs) = row[:11]
-    (learned, source, position, source_kind, path, line, before_done, blocks) = row[11:]
+    (learned, source, position, source_kind, path, line, blocks) = row[11:]
     return StoredRule(
         number=number,
         name=name,
@@ -372,8 +355,7 @@ def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
         source=source_kind,
         path=path,
         line=line,
-        before_done=before_done,
-        blocks=tuple(json.loads(blocks)),
+        blocks=patterns_of(json.loads(blocks)),
     )
 
 

@@ -214,7 +214,7 @@ def _closes(text: str, at: int) -> bool:
 
 
 def _word_before(text: str, at: int) -> str:
-    """Return the letters right before *at*, in lower case, at most 20: no abbreviation is longer."""
+    """Return the letters right before *at*, in lower case. No abbreviation has more than 20."""
     start = at
     while start > max(0, at - 20):
         sign = text[start - 1]

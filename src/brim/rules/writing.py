@@ -12,6 +12,8 @@ ORDER = (
     "when",
     "block",
     "before_done",
+    "passes",
+    "checks",
     "kind",
     "must",
     "tags",

@@ -7,8 +7,8 @@ keeps it, ``entries`` puts requests in and keeps the sums right, ``rests`` is wh
 total shows. ``sums`` has every sum of cost, ``files`` how far each file was read, ``storage``
 opens, copies and restores the database, ``repository`` says which project a folder belongs to.
 
-``session_files`` finds the agents' files, ``scans`` reads one for a report, ``scan_processes``
-many. ``window`` says how full a window is, ``composition``
+``session_files`` finds the agents' files, ``lines`` reads one for a report or a composition,
+``processes`` many at once. ``window`` says how full a window is, ``composition``
 what each request was made of, ``report`` what past sessions lost, cost and wasted.
 """
 

@@ -108,7 +108,9 @@ def indexed_file(database: sqlite3.Connection, path: str) -> IndexedFile | None:
     """Return what the index knows about the file *path*; None if it was never read."""
     query = f"SELECT {COLUMNS} FROM files WHERE path = ?"  # noqa: S608 - names of columns
     row = database.execute(query, (path,)).fetchone()
-    return None if row is None else _file_of(row)
+    if row is None:
+        return None
+    return _file_of(row)
 
 
 def indexed_files(database: sqlite3.Connection) -> dict[str, IndexedFile]:

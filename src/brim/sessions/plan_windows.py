@@ -86,7 +86,9 @@ class PlanWindow(PlainData):
         """Return it in words, in local time: ``5h 91%, resets 15:20``."""
         full = f"{self.label} {percent(self.used)}"
         at = "" if self.resets_at is None else _clock(self.resets_at, now)
-        return f"{full}, resets {at}" if at else full
+        if at:
+            return f"{full}, resets {at}"
+        return full
 
 
 def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> list[PlanWindow]:
@@ -119,8 +121,8 @@ def current_plan_windows(
     environ: Mapping[str, str], now: float, agent: str = ""
 ) -> list[PlanWindow]:
     """Return the last readings of the windows that still run, of *agent* or of all."""
-    found = read_plan_windows(user_folder(environ), environ if agent in ("", "codex") else None)
-    return [each for each in found if each.is_current(now) and agent in ("", each.agent)]
+    windows = read_plan_windows(user_folder(environ), environ if agent in ("", "codex") else None)
+    return [window for window in windows if window.is_current(now) and agent in ("", window.agent)]
 
 
 def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
@@ -129,11 +131,11 @@ def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
     A missing folder isn't made.
     """
     before = read_plan_windows(home)
-    known = {(each.agent, each.minutes, each.name): each for each in before}
-    new = {(each.agent, each.minutes, each.name): each for each in windows}
-    if all(key in known and _is_same(known[key], each) for key, each in new.items()):
+    earlier = {(window.agent, window.minutes, window.name): window for window in before}
+    new = {(window.agent, window.minutes, window.name): window for window in windows}
+    if all(key in earlier and _is_same(earlier[key], window) for key, window in new.items()):
         return
-    data = {"windows": [each.to_dict() for each in (known | new).values()]}
+    data = {"windows": [window.to_dict() for window in (earlier | new).values()]}
     with suppress(OSError):
         replace_file(os.path.join(home, NAME), json.dumps(data).encode(), durable=False)
 
@@ -141,31 +143,44 @@ def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
 def claude_plan_windows(limits: object, now: float) -> list[PlanWindow]:
     """Return the windows in the ``rate_limits`` of Claude Code's status line; nothing in it is
     required."""
-    found = []
-    for key, each in limits.items() if isinstance(limits, dict) else ():
-        length = next((name for name in LENGTHS if key == name or key.startswith(f"{name}_")), "")
-        if length and isinstance(each, dict):
-            window = _window(
-                "claude", LENGTHS[length], each.get("used_percentage"), each.get("resets_at"), now
-            )
-            found += [replace(window, name=key[len(length) + 1 :][:40])] if window else []
-    return found
+    if not isinstance(limits, dict):
+        return []
+    windows = []
+    for key, limit in limits.items():
+        length = _length_named(key)
+        if not length or not isinstance(limit, dict):
+            continue
+        used = limit.get("used_percentage")
+        window = _window("claude", LENGTHS[length], used, limit.get("resets_at"), now)
+        if window is not None:
+            windows.append(replace(window, name=key[len(length) + 1 :][:40]))
+    return windows
+
+
+def _length_named(key: str) -> str:
+    """Return the length of a window that *key* begins with; empty if there is none."""
+    for name in LENGTHS:
+        if key == name or key.startswith(f"{name}_"):
+            return name
+    return ""
 
 
 def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow]:
     """Return the windows in the ``rate_limits`` of a rollout's line that was written at *now*."""
     name = str(limits.get("limit_name") or "")[:40]
-    found = []
-    for each in (limits.get("primary"), limits.get("secondary")):
-        if isinstance(each, dict):
-            resets, wait = each.get("resets_at"), each.get("resets_in_seconds")
-            if resets is None and isinstance(wait, int | float):  # as older clients say it
-                resets = now + wait
-            window = _window(
-                "codex", each.get("window_minutes"), each.get("used_percent"), resets, now
-            )
-            found += [replace(window, name=name)] if window else []
-    return found
+    windows = []
+    for limit in (limits.get("primary"), limits.get("secondary")):
+        if not isinstance(limit, dict):
+            continue
+        resets = limit.get("resets_at")
+        wait = limit.get("resets_in_seconds")
+        if resets is None and isinstance(wait, int | float):  # as older clients say it
+            resets = now + wait
+        minutes = limit.get("window_minutes")
+        window = _window("codex", minutes, limit.get("used_percent"), resets, now)
+        if window is not None:
+            windows.append(replace(window, name=name))
+    return windows
 
 
 def _window(
@@ -180,8 +195,10 @@ def _window(
     return PlanWindow(agent[:40], minutes, used / 100, seconds(resets), seconds(read) or 0.0)
 
 
-def _is_same(kept: PlanWindow, new: PlanWindow) -> bool:
-    return replace(kept, read_at=new.read_at) == new and 0 <= new.read_at - kept.read_at < REPEAT
+def _is_same(earlier: PlanWindow, new: PlanWindow) -> bool:
+    return (
+        replace(earlier, read_at=new.read_at) == new and 0 <= new.read_at - earlier.read_at < REPEAT
+    )
 
 
 def _newest_rollouts(environ: Mapping[str, str]) -> list[str]:
@@ -210,23 +227,26 @@ def _from_rollout(path: str) -> list[PlanWindow]:
     with suppress(OSError), os.fdopen(open_safely(path), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
         lines = file.read(TAIL).splitlines()
-    found: list[PlanWindow] = []
+    windows: list[PlanWindow] = []
     for line in lines:
         with suppress(ValueError, RecursionError):
-            data: Any = json.loads(line) if b'"rate_limits"' in line else None
+            data: Any = None
+            if b'"rate_limits"' in line:
+                data = json.loads(line)
             read = seconds(text(data, "timestamp"))
-            found += (
+            windows += (
                 []
                 if read is None
                 else codex_plan_windows(mapping(data, "payload", "rate_limits"), read)
             )
-    return found
+    return windows
 
 
 def _clock(moment: float, now: float) -> str:
     """Return *moment* as a clock shows it here: with its day or date if that isn't today."""
     try:
-        at, today = time.localtime(moment), time.localtime(now)
+        at = time.localtime(moment)
+        today = time.localtime(now)
     except (OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
         return ""
     if abs(moment - now) > 6 * 86_400:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, BinaryIO
 
 from brim.agents.agent import subagent_of
@@ -52,8 +54,8 @@ UNREADABLE = (
     ValueError,
 )
 """What reading a line may raise that holds something else than its client writes."""
-LINES_PER_LOOK = 64
-"""Lines between two looks at the clock."""
+READ_AT_ONCE = 1 << 18
+"""Bytes that are read before the next look at the clock."""
 
 
 @dataclass(slots=True)
@@ -146,8 +148,16 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
     A file that lies anywhere is read whole unless it's a transcript: it may be one JSON value.
     """
     in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
-    sub_agent = subagent_of(path) if in_folder else ""
+    sub_agent = ""
+    if in_folder:
+        sub_agent = subagent_of(path)
     return usage_lines_of(format, path, sub_agent, slug)
+
+
+@cache
+def line_signs(signs: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    """Return the pattern that finds any of *signs*: one search is faster than one for each."""
+    return re.compile(b"|".join(map(re.escape, signs)))
 
 
 def _format_in(file: BinaryIO) -> str:
@@ -158,7 +168,9 @@ def _format_in(file: BinaryIO) -> str:
         if not line:
             break
         parsed = parsed_line(line.removeprefix(BYTE_ORDER_MARK))
-        format = format_of(parsed) if isinstance(parsed, dict) else None
+        format = None
+        if isinstance(parsed, dict):
+            format = format_of(parsed)
         if format:
             return format
     return ""
@@ -227,28 +239,38 @@ class _UsageReader:
     def read(self, file: BinaryIO) -> None:
         """Read the lines of *file* from here on."""
         start = self.offset
-        at = start
-        signs = self.lines.signs
-        count = 0
-        file.seek(at)
-        while line := file.readline(LONGEST_LINE):
-            for sign in signs:
-                if sign in line:
-                    self._take(line, at)
-                    break
-            at += len(line)
-            if not line.endswith(b"\n"):
-                break  # counted if it's whole, and read again when it has an end
-            self.offset = at
-            count += 1
-            if count % LINES_PER_LOOK == 0 and self._bounds.are_reached(at - start):
+        begun = b""
+        at_once = min(READ_AT_ONCE, self._bounds.size or READ_AT_ONCE)
+        file.seek(start)
+        # A block is at least as long as the line that has begun, so a long line is copied rarely.
+        while block := file.read(max(at_once, len(begun))):
+            data = begun + block
+            end = data.rfind(b"\n") + 1
+            self._take_lines(data, end)
+            self.offset += end
+            begun = data[end:]
+            if end and self._bounds.are_reached(self.offset - start):
                 self.reading.is_complete = False
+                begun = b""
                 break
-        self.reading.size = at - start
+        # A line without an end counts if it's whole, and is read again when it has its end.
+        self._take_lines(begun, len(begun))
+        self.reading.size = self.offset + len(begun) - start
         self.reading.folder = self.lines.folder
 
+    def _take_lines(self, data: bytes, size: int) -> None:
+        """Take those lines in the first *size* bytes of *data* that may report something."""
+        search = line_signs(self.lines.signs).search
+        line_end = 0
+        while sign := search(data, line_end, size):
+            begin = max(data.rfind(b"\n", line_end, sign.start()) + 1, line_end)
+            line_end = data.find(b"\n", sign.end(), size) + 1 or size
+            self._take(data[begin:line_end], self.offset + begin)
+
     def _take(self, line: bytes, at: int) -> None:
-        parsed = parsed_line(line if at else line.removeprefix(BYTE_ORDER_MARK))
+        if at == 0:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        parsed = self.lines.parsed(line)
         if not isinstance(parsed, dict):
             self.broken += line.endswith(b"\n")
             return

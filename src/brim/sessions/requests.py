@@ -114,7 +114,9 @@ class IndexedRequest:
         """
         if self.kind == FORGOTTEN:
             return self
-        dearer = report if _is_dearer(report, self) else self
+        dearer = self
+        if _is_dearer(report, self):
+            dearer = report
         return replace(
             self,
             model=dearer.model or self.model,
@@ -148,6 +150,10 @@ class IndexedRequest:
     def to_row(self) -> tuple[Any, ...]:
         """Return its fields in the order of the table's columns."""
         return _ROW(self)
+
+    def __reduce__(self) -> tuple[type[IndexedRequest], tuple[Any, ...]]:
+        """Pickle it as one call: what a dataclass does by itself takes eight times as long."""
+        return IndexedRequest, self.to_row()
 
 
 COLUMNS = tuple(field.name for field in fields(IndexedRequest))
@@ -234,7 +240,9 @@ def counts_of(tokens: Tokens) -> tuple[int, int, int, int, int]:
 def tokens_of(counts: tuple[int, ...], details: str) -> Tokens:
     """Return the tokens of which ``counts_of`` and ``details_of`` were made."""
     input, output, cache_read, write_5m, write_1h = counts
-    parsed = json.loads(details) if details else {}
+    parsed = {}
+    if details:
+        parsed = json.loads(details)
     compactions = [tokens_of(tuple(part[0]), part[1]) for part in parsed.get("compactions", ())]
     return Tokens(
         input,

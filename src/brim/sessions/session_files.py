@@ -45,9 +45,9 @@ class Stamp(NamedTuple):
     """Nanoseconds."""
 
     @classmethod
-    def of(cls, found: os.stat_result) -> Self:
+    def of(cls, about: os.stat_result) -> Self:
         """Return the stamp of a file."""
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(about.st_ino, about.st_size, about.st_mtime_ns)
 
 
 class SessionFile(NamedTuple):
@@ -69,10 +69,12 @@ class SessionFile(NamedTuple):
     def session(self) -> str:
         """The session's id, by the file's name; Gemini CLI's has only how it begins."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
-        found = _ID.search(stem)
-        return (
-            found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
-        )
+        match = _ID.search(stem)
+        if match:
+            return match[0]
+        if stem.startswith("session-"):
+            return stem.rpartition("-")[2]
+        return stem
 
     @property
     def unread(self) -> int:
@@ -103,7 +105,7 @@ def own_files(
 
     *on_problem* gets a sentence about each folder that can't be read.
     """
-    found: list[SessionFile] = []
+    session_files: list[SessionFile] = []
     for name, folder in default_folders(environ):
         if name not in agents:
             continue
@@ -113,12 +115,12 @@ def own_files(
             parts = file.path[len(root) :].lstrip(os.sep).split(os.sep)
             slug = agent.session_slug(parts)
             if slug is not None:
-                found.append(file._replace(format=agent.transcripts.format, slug=slug))
+                session_files.append(file._replace(format=agent.transcripts.format, slug=slug))
     if TRANSCRIPT_AGENT in agents:
         runs = os.path.join(user_folder(environ), RUNS)
         for file in _files(runs, on_problem):
-            found.append(file._replace(format=TRANSCRIPT))
-    return _once(found)
+            session_files.append(file._replace(format=TRANSCRIPT))
+    return _once(session_files)
 
 
 def named_files(
@@ -130,7 +132,7 @@ def named_files(
     A path that doesn't exist is an error. *on_problem* gets a sentence about each folder that can't
     be read.
     """
-    found: list[SessionFile] = []
+    session_files: list[SessionFile] = []
     for named in paths:
         path = os.path.abspath(named)
         try:
@@ -145,13 +147,15 @@ def named_files(
                 raise InputError(
                     f"{named}: is not a regular file; give a session's file, or a folder of them"
                 )
-            found.append(_file(path, about))
+            session_files.append(_file(path, about))
             root = os.path.join(os.path.splitext(path)[0], "subagents")
         else:
             projects = os.path.join(path, "projects")
-            root = projects if os.path.isdir(projects) else path
-        found += _files(root, on_problem)
-    return _once(found)
+            root = path
+            if os.path.isdir(projects):
+                root = projects
+        session_files += _files(root, on_problem)
+    return _once(session_files)
 
 
 class Newest(NamedTuple):
@@ -165,13 +169,13 @@ class Newest(NamedTuple):
 def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
     """Return the session that was written to last for the project in *folder*, else the newest of
     all."""
-    found = next(newest_first(environ, folder), None)
-    if found is None:
+    newest_file = next(newest_first(environ, folder), None)
+    if newest_file is None:
         raise InputError(
             "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
             "claude -p ... --output-format stream-json --verbose | brim context --watch -"
         )
-    return Newest(found[0].path, found[1])
+    return Newest(newest_file[0].path, newest_file[1])
 
 
 def newest_first(
@@ -183,15 +187,17 @@ def newest_first(
     The one that was written to last comes first; files of sub-agents are left out. *files* are
     ``own_files``, if they were listed before.
     """
-    files = [each for each in files or own_files(environ) if not subagent_of(each.path)]
-    files.sort(key=lambda each: (-each.stamp.modified, each.path))
+    files = [file for file in files or own_files(environ) if not subagent_of(file.path)]
+    files.sort(key=lambda file: (-file.stamp.modified, file.path))
     projects: list[
         str
     ] = []  # an agent may have been started at the top of the project, but never at home
     while folder and folder not in (home_folder(environ), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
-    slugs, opened, others = {slug_of(project) for project in projects}, 0, []
+    slugs = {slug_of(project) for project in projects}
+    opened = 0
+    other_projects = []
     for each in files:
         is_here = each.slug in slugs
         if each.format != TRANSCRIPT:
@@ -200,8 +206,8 @@ def newest_first(
         if is_here:
             yield each, True
         else:
-            others.append(each)
-    for each in others:
+            other_projects.append(each)
+    for each in other_projects:
         if each.format == TRANSCRIPT or not _SUB_AGENT.search(_first_line(each.path)):
             yield each, False
 
@@ -230,7 +236,7 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
         return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
     return hashed is not None and hashed[1].decode() in {
-        sha256_hex(os.fsencode(each)) for each in projects
+        sha256_hex(os.fsencode(project)) for project in projects
     }
 
 
@@ -242,7 +248,9 @@ def _file(path: str, about: os.stat_result) -> SessionFile:
     the ``chats`` of a session of Gemini CLI.
     """
     parts = path.split(os.sep)
-    slug = parts[-3] if parts[-2] == "chats" and parts[-1].startswith("session-") else ""
+    slug = ""
+    if parts[-2] == "chats" and parts[-1].startswith("session-"):
+        slug = parts[-3]
     for at in range(1, len(parts) - 1):
         if parts[at - 1] == "projects" and _SLUG.match(parts[at]):
             slug = parts[at]
@@ -256,14 +264,15 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
 
     Links are followed last, for a folder is found once.
     """
-    waiting, seen = [root], set()
+    waiting = [root]
+    visited = set()
     while waiting:
         folder = waiting.pop()
         try:
             about = os.stat(folder)
-            if (about.st_dev, about.st_ino) in seen:
+            if (about.st_dev, about.st_ino) in visited:
                 continue
-            seen.add((about.st_dev, about.st_ino))
+            visited.add((about.st_dev, about.st_ino))
             entries = list(os.scandir(folder))
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -280,8 +289,8 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
                     yield _file(entry.path, entry.stat())
 
 
-def _once(found: list[SessionFile]) -> list[SessionFile]:
+def _once(session_files: list[SessionFile]) -> list[SessionFile]:
     by_file: dict[object, SessionFile] = {}
-    for each in sorted(found, key=lambda each: each.path):
-        by_file.setdefault(each.identity, each)
+    for file in sorted(session_files, key=lambda file: file.path):
+        by_file.setdefault(file.identity, file)
     return list(by_file.values())

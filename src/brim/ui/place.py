@@ -101,14 +101,23 @@ class Place:
 
     def file(self, id: str) -> SessionFile:
         """Return the file of the session *id* as it is now."""
+        file = self._listed_file(id)
+        if file is None:
+            self._listed = []  # it may have begun since the files were listed
+            file = self._listed_file(id)
+        if file is None:
+            raise InputError("There is no such session: its file may have been removed.")
+        with suppress(OSError):
+            return file._replace(stamp=Stamp.of(os.stat(file.path)))
+        raise InputError(
+            "The file of this session is gone: its agent removes old ones, or you did."
+        )
+
+    def _listed_file(self, id: str) -> SessionFile | None:
         for file in self.files():
             if file.session == id and not subagent_of(file.path):
-                with suppress(OSError):
-                    return file._replace(stamp=Stamp.of(os.stat(file.path)))
-                raise InputError(
-                    "The file of this session is gone: its agent removes old ones, or you did."
-                )
-        raise InputError("There is no such session: its file may have been removed.")
+                return file
+        return None
 
     def newest(self, count: int) -> list[SessionFile]:
         """Return the *count* sessions that were written to last."""

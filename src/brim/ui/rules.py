@@ -12,19 +12,19 @@ from starlette.responses import Response
 from brim.config.places import branch_of
 from brim.errors import InputError
 from brim.install.installation import as_agent
-from brim.rules.audit import audit
 from brim.rules.blocks import KINDS, RUN, checked_blocks, too_much
 from brim.rules.delivery import DID_NOT_FIT
 from brim.rules.file import check_paragraph
+from brim.rules.keeping import kept_words, why_not_checked
+from brim.rules.mistakes import find_mistakes
 from brim.rules.outlook import (
-    NOT_CHECKED,
     DeliveryLimits,
     RuleOutlook,
-    kept_words,
     outlook,
     situation_for,
     told_words,
 )
+from brim.rules.rule import patterns_of
 from brim.rules.rulebook import ACTIVE, Rulebook, RuleEntry
 from brim.rules.situation import Situation
 from brim.rules.source import NATIVE, PROJECT, USER
@@ -116,7 +116,7 @@ def rules(place: Place, request: Request) -> Response:
         native=[entry for entry in entries if entry.place == NATIVE],
         away=book.removed.read().split.names,
         notes=[item for item in notes if item.project in ("", workspace.project)],
-        findings=audit(book, forecast)[:MOST_FINDINGS],
+        findings=find_mistakes(book, forecast)[:MOST_FINDINGS],
         found=planned(place, {}),
         budget=budget,
         most=max(LARGEST_BUDGET, budget),
@@ -129,8 +129,9 @@ def _row(entry: RuleEntry, forecast: RuleOutlook) -> ListedRule:
     words = STATES.get(entry.state)
     if words is None:
         words = told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
+    promises = kept_words(entry.rule, is_agreed=not entry.check_state)
     return ListedRule(
-        entry, words, tuple(kept_words(entry.rule)) or (f"not checked: {NOT_CHECKED}",)
+        entry, words, tuple(promises or [why_not_checked(entry.rule, entry.check_state)])
     )
 
 
@@ -186,7 +187,9 @@ def _block(book: Rulebook, entry: RuleEntry, form: dict[str, str]) -> str:
         )
     (block,) = checked_blocks([f"{kind} {pattern}"])
     _check_meant([block], form)
-    changed = book.change(entry, {"block": list(dict.fromkeys([*entry.rule.block, block]))})
+    changed = book.change(
+        entry, {"block": list(dict.fromkeys([*patterns_of(entry.rule.block), block]))}
+    )
     return f"Changed {changed.name}."
 
 

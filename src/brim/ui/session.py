@@ -29,7 +29,7 @@ from brim.figures import counted, dollars, rounded
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.money.words import STOPPED_BY
-from brim.rules.state import RulesState, SessionRefusal
+from brim.rules.state import REFUSED, STOPPED, Intervention, RulesState
 from brim.run.watch import read_session
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import (
@@ -317,8 +317,8 @@ def read_picture(
         on_read=lambda size, *_: advance(size),
     )
     moments = timeline(requests)
-    refusals = _refusals(place, reading["session"] or id)
-    marks = sorted(_marks(moments, seen, overview, refusals), key=lambda mark: mark.at)
+    held_calls = _interventions(place, reading["session"] or id)
+    marks = sorted(_marks(moments, seen, overview, held_calls), key=lambda mark: mark.at)
     times = [moment.time for moment in moments if moment.time is not None]
     times += [event.time for event in seen if event.time is not None]
     return Picture(
@@ -343,17 +343,17 @@ def _matters(event: Event) -> bool:
     return isinstance(event, ToolResult) and event.error and STOPPED_BY in event.text[:400]
 
 
-def _refusals(place: Place, session: str) -> list[SessionRefusal]:
-    """Return the calls in *session* that rules refused."""
+def _interventions(place: Place, session: str) -> list[Intervention]:
+    """Return the calls in *session* that rules stopped or refused."""
     with closing(RulesState(place.workspace().home, now=time.time())) as state:
-        return state.refusals_in(session)
+        return [call for call in state.in_session(session) if call.kind in (STOPPED, REFUSED)]
 
 
 def _marks(
     moments: Sequence[Moment],
     seen: Iterable[Event],
     overview: Overview,
-    refusals: Iterable[SessionRefusal],
+    held_calls: Iterable[Intervention],
 ) -> Iterator[SessionMark]:
     """Yield what happened, each at its place."""
     place = partial(_place_among, [moment.time or 0.0 for moment in moments])
@@ -373,9 +373,9 @@ def _marks(
             request = broken.request.partition(":")[0]
             at = numbers.get(request, place(broken.time))
             yield SessionMark("break", at, broken.time, _break_text(broken))
-    for refusal in refusals:
-        at = place(refusal.time)
-        yield SessionMark("rules", at, refusal.time, "a call was refused", refusal.rule)
+    for stop in held_calls:
+        at = place(stop.time)
+        yield SessionMark("rules", at, stop.time, f"a call was {stop.kind}", stop.rule)
 
 
 def _place_among(times: Sequence[float], moment: float | None) -> float:

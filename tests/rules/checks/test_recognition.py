@@ -157,7 +157,7 @@ REASONS = [
     " because the pipeline hates it",
     " (trust us)",
 ]
-MARKUP = ["- {}", "* {}", "3. {}", "**{}**", "> {}", "{}!!", "  {}  "]
+MARKUP = ["- {}", "* {}", "3. {}", "**{}**", "> {}", "⚠️ {}", "{} 🚫", "{}!!", "  {}  "]
 CONDITIONS = [
     "{} on Fridays",
     "{} if it rains",

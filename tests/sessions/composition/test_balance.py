@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from brim.sessions import read_requests
 from brim.sessions.composition.balance import MOST_OFF, balance
 from brim.sessions.composition.composed_request import FAILED, RequestPart
-from brim.sessions.composition.context import timeline
+from brim.sessions.composition.context import context_at, timeline
 from tests.sessions.composition.test_parts import answer_line
 
 COUNTS = st.integers(0, 2_000_000)
@@ -79,7 +79,12 @@ def test_any_session_adds_up(
         lines.append(answer_line(f"m{number}", input_tokens=bill))
     path = tmp_path_factory.mktemp("session") / "s.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    for request in read_requests(path, count=len):
+    requests = read_requests(path, count=len)
+    for request in requests:
         check_sums(request.parts, request.billed)
+        report = context_at({"used_tokens": request.billed}, requests, request.number).to_dict()
+        assert report["request"]["billed_tokens"] == request.billed
+        assert sum(part["tokens"] for part in report["parts"]) == request.billed
+        assert sum(report["filling"].values()) == request.billed
         if request.balance.failed:
             assert [part.name for part in request.parts] == [FAILED]

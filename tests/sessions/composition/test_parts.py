@@ -124,6 +124,39 @@ def test_gemini(word: str, at: int, expected: set[tuple[str, ...]]) -> None:
     assert places(DATA / "gemini_record.jsonl", word, at) == expected
 
 
+def gemini_message(number: int, path: str = "") -> dict[str, Any]:
+    """Return a message of Gemini CLI that reads the file *path*, or says that it's done."""
+    used = {"input": 1_000 * number, "output": 5, "cached": 0, "thoughts": 0, "tool": 0}
+    message: dict[str, Any] = {
+        "id": f"m-{number}",
+        "timestamp": f"2026-11-16T09:26:4{number}.000Z",
+        "type": "gemini",
+        "content": "Done.",
+        "tokens": {**used, "total": used["input"] + 5},
+        "model": "gemini-2.5-flash",
+    }
+    if path:
+        response = {"id": f"call-{number}", "response": {"output": f"PLANTED {number}"}}
+        call = {"id": f"call-{number}", "name": "read_file", "args": {"file_path": path}}
+        message["toolCalls"] = [{**call, "result": [{"functionResponse": response}]}]
+    return message
+
+
+def test_a_file_that_gemini_reads_under_several_paths_is_one_part(tmp_path: Path) -> None:
+    context = f"<session_context>\n- **Workspace Directories:**\n  - {SHOP}\n</session_context>"
+    lines = [
+        {"sessionId": "g-1", "projectHash": "h", "startTime": "2026-11-16T09:26:37Z"},
+        {"id": "u-1", "type": "user", "content": [{"text": context}, {"text": "Read it."}]},
+    ]
+    paths = (f"{SHOP}/code.py", "code.py", "./code.py", f"{SHOP}/src/../code.py")
+    for number, path in enumerate(paths, 1):
+        lines.append(gemini_message(number, path))
+    lines.append(gemini_message(5))
+    record = tmp_path / "session-1.jsonl"
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert places(record, "PLANTED", 5) == {("tool results", "read_file", f"{SHOP}/code.py")}
+
+
 @pytest.mark.parametrize("name", ["claude_opus", "claude_haiku", "codex_rollout", "gemini_record"])
 def test_parts_and_what_remains_add_up_to_what_was_billed(name: str) -> None:
     for request in read_requests(DATA / f"{name}.jsonl"):

@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.sessions.report.findings import Findings, FindingsReader
-from brim.sessions.scans import scan
+from brim.sessions.report.findings import Findings, read_findings
 from brim.sessions.session_files import SessionFile, Stamp, named_files
 from tests.sessions.window.transcripts import answer, cost_state, result, usage, write
 
@@ -22,7 +21,7 @@ FILE = SessionFile("/s.jsonl", Stamp(1, 1, 1), 1, format="claude-transcript")
 
 def found(path: Path) -> Findings:
     (file,) = named_files([str(path)])
-    return Findings.from_json(scan(str(path), observer=FindingsReader(file)).findings)
+    return Findings.from_json(read_findings(file).json)
 
 
 def test_what_was_found_survives_the_index() -> None:

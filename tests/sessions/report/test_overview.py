@@ -113,7 +113,8 @@ def test_a_total_of_the_client_is_compared_if_all_its_requests_are_seen(tree: Pa
         250_000,
         bill.total,
     )
-    assert bill.client_prices == 250_000 - bill.total
+    assert bill.client_prices == 250_000 - bill.requests
+    assert bill.total == 250_000
     put(tree, "s-1", *session(day="2025-11-20"), *session(), total)
     assert seen(tree).bill.client_sessions == 0
 

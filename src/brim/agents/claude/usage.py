@@ -10,7 +10,7 @@ from typing import Any
 from brim.agents.call import Event
 from brim.agents.claude.reports import report_of
 from brim.agents.events import Usage
-from brim.agents.fields import items, mapping, text
+from brim.agents.fields import items, mapping, parsed_line, text, value
 from brim.files import read_safely
 
 LARGEST_META = 1 << 16
@@ -18,6 +18,12 @@ LARGEST_META = 1 << 16
 MCP_TOOL = "mcp__"
 """How the names of an MCP server's tools begin; the server's name follows, up to the next two
 underscores."""
+MCP_SIGN = b'"mcp__'
+MESSAGE = b'"message":{'
+CONTENT = b'"content":['
+AFTER_CONTENT = b'],"stop_reason":'
+REQUEST = b'"requestId":"'
+"""How Claude Code writes a message, what stands before and after its content, and what follows."""
 
 
 class ClaudeUsageLines:
@@ -34,9 +40,32 @@ class ClaudeUsageLines:
         self._agent_type = agent_type
         self._slug = slug
         self._last: object = None
+        self._last_answer = b""
+        self._answer = b""
+        """The bytes of a line that are the same in all blocks of an answer."""
+
+    def parsed(self, line: bytes) -> Any:
+        """Return what *line* says, without what the model wrote unless it called an MCP tool.
+
+        Nothing, if it's another block of the answer in the last line.
+        """
+        self._answer = b""
+        if MCP_SIGN in line:
+            return parsed_line(line)
+        begin = line.find(CONTENT, line.find(MESSAGE))
+        end = line.rfind(AFTER_CONTENT)
+        if not 0 <= begin < end:
+            return parsed_line(line)
+        answer = _answer_around(line, begin, end)
+        if answer and answer == self._last_answer:
+            return {}
+        self._answer = answer
+        return _without_content(line, begin, end) or parsed_line(line)
 
     def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
         """Return the request, total or compaction in *line*; nothing if it repeats the last one."""
+        if not line:
+            return []
         server = _mcp_server(line)
         identity = _identity(line)
         if identity is not None and identity == self._last and not server:
@@ -52,6 +81,7 @@ class ClaudeUsageLines:
             return []
         if isinstance(report, Usage):
             self._last = identity
+            self._last_answer = self._answer
             self.model = report.model
             self._see_folder(text(line, "cwd"))
         return [report]
@@ -98,6 +128,29 @@ def _agent_type_beside(path: str) -> str:
 def slug_of(folder: str) -> str:
     """Return how Claude Code names the folder that it keeps the sessions of *folder* in."""
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+
+def _answer_around(line: bytes, begin: int, end: int) -> bytes:
+    """Return the bytes of a message around its content, and the request's id; empty without one."""
+    message_end = line.rfind(b"}", end, -2)
+    request = line.find(REQUEST, message_end)
+    if message_end < 0 or request < 0:
+        return b""
+    request_end = line.find(b'"', request + len(REQUEST))
+    message = line.find(MESSAGE)
+    return line[message:begin] + line[end:message_end] + line[request:request_end]
+
+
+def _without_content(line: bytes, begin: int, end: int) -> Any:
+    """Return what *line* says, its message without content; None if it's in another order.
+
+    Most of a line is what the model wrote, and parsing it takes most of the time. If the wrong part
+    is cut out, the brackets that are left don't match, or the message has no usage.
+    """
+    parsed = parsed_line(line[: begin + len(CONTENT)] + line[end:])
+    if value(parsed, "message", "usage") is None:
+        return None
+    return parsed
 
 
 def _identity(line: Mapping[str, Any]) -> object:

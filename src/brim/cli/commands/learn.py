@@ -23,9 +23,11 @@ from brim.cli.rule_options import (
 )
 from brim.cli.rule_views import entry_object, promise_view
 from brim.errors import BrimError, InputError
+from brim.install.native_files import NativeReaders
 from brim.masking import masked
-from brim.rules.blocks import asked_for, checked_blocks, described, too_much, with_kind
+from brim.rules.blocks import checked_blocks, too_much, with_kind
 from brim.rules.file import check_paragraph
+from brim.rules.history import RuleHistory, stop_line
 from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
@@ -89,8 +91,9 @@ def learn(options: Namespace) -> int:
     works out from your words when it applies, and says when agents are told and how the rule is
     kept. Secrets are masked.
 
-    With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can
-    allow it, with 'brim rules allow'. See docs/blocks.md.
+    If a call shows that the rule is broken, brim stops it once and quotes the rule. On a terminal
+    it asks whether to refuse such calls always. With --block, brim refuses every matching command.
+    Only you can allow one, with 'brim rules allow'. See docs/blocks.md.
 
     If an agent runs this, the rule waits until you accept it with 'brim rules review'.
 
@@ -109,7 +112,7 @@ def learn(options: Namespace) -> int:
         if options.replaces:
             need_person("replaces rules")
         return _propose(options, text, agent, workspace)
-    blocks = _blocks(text, options)
+    blocks = checked_blocks([with_kind(block) for block in options.block])
     if not is_meant(blocks, yes=options.yes):
         return 1
     place = _place(options, workspace)
@@ -122,7 +125,10 @@ def learn(options: Namespace) -> int:
         replaces.append(book.own(name))
     learned = book.learn(place, _fields(options, text, blocks), replaces=replaces)
     forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
-    emit(_object(learned, forecast), _view(learned, forecast, workspace), options.as_json)
+    emit(
+        _object(learned, forecast, workspace), _view(learned, forecast, workspace), options.as_json
+    )
+    _ask_about_refusing(learned.entry, workspace, options)
     note(*_notes(learned, workspace))
     if place == PROJECT:
         tell_trust(workspace)
@@ -160,18 +166,6 @@ def short_block(block: str) -> str:
     if with_kind(pattern) == block:
         return pattern
     return block
-
-
-def _blocks(text: str, options: Namespace) -> tuple[str, ...]:
-    """Return what the rule refuses, as the options say it or a person agrees to."""
-    if options.block:
-        return checked_blocks([with_kind(block) for block in options.block])
-    if options.as_json or not is_person_there():
-        return ()
-    block = asked_for(text)
-    if block and says_yes(f"Refuse {described(block)} always?", yes=False, no=""):
-        return (block,)
-    return ()
 
 
 def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
@@ -219,10 +213,23 @@ def _propose(options: Namespace, text: str, agent: str, workspace: Workspace) ->
 # What became of it --------------------------------------------------------------------------------
 
 
-def _object(learned: LearnedRule, forecast: RuleOutlook) -> dict[str, Any]:
+def _ask_about_refusing(entry: RuleEntry, workspace: Workspace, options: Namespace) -> None:
+    """Ask a person whether calls that are stopped once should be refused always."""
+    check = entry.check
+    if check is None or not check.stops or entry.rule.block:
+        return
+    if options.as_json or not is_person_there():
+        return
+    if agrees("Refuse them always?", default=False):
+        workspace.rulebook.change(entry, {"block": True})
+        workspace.rulebook.open_index().close()
+        print("kept  they are refused every time, until you allow one: brim rules allow")
+
+
+def _object(learned: LearnedRule, forecast: RuleOutlook, workspace: Workspace) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     return {
-        "rule": entry_object(learned.entry, forecast),
+        "rule": entry_object(learned.entry, forecast, NativeReaders(workspace)),
         "new": learned.is_new,
         "replaced": list(learned.replaced),
     }
@@ -237,7 +244,7 @@ def _view(learned: LearnedRule, forecast: RuleOutlook, workspace: Workspace) -> 
     if learned.is_new:
         event = "Learned for"
     title = f"{event} {printable(whose)}: {cut(learned.entry.rule.text, LONGEST)}"
-    return "\n".join([title, *promise_view(learned.entry, forecast)])
+    return "\n".join([title, *promise_view(learned.entry, forecast, NativeReaders(workspace))])
 
 
 def _notes(learned: LearnedRule, workspace: Workspace) -> Iterator[str]:
@@ -259,6 +266,18 @@ def _notes(learned: LearnedRule, workspace: Workspace) -> Iterator[str]:
     WHEN,
     BLOCK,
     BEFORE_DONE,
+    option(
+        "--passes",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="a call that may pass, as in 'npm install -g' or 'edit dist/keep/**'; may be repeated",
+    ),
+    option(
+        "--checks",
+        choices=("on", "off"),
+        help="whether brim compares calls with the words of the rule",
+    ),
     SURE,
     add_place,
     add_json,
@@ -270,15 +289,26 @@ def edit(options: Namespace) -> int:
     they are. If brim can't read what you saved, it keeps your file and says where. Empty the file
     to change nothing; brim then exits with 1.
 
+    brim shows the last call that the rule stopped. If that was wrong, --passes names calls that may
+    pass, and --checks off lets agents be told the rule and no more. --checks also works for a rule
+    of CLAUDE.md and the like, which brim doesn't change.
+
     Examples:
       brim rules edit use-pnpm
       brim rules edit use-pnpm --block "npm install" --block "npm ci"
       brim rules edit fmt --when "*.rs" --before-done "just fmt"
+      brim rules edit use-pnpm --passes "npm install -g"
     """
     need_person("edits rules")
     workspace = here()
     book = workspace.rulebook
+    old = book.find(options.id, options.scope or "")
+    if old.native is not None and options.checks:
+        return _edit_native(old, workspace, options)
     (old,) = rules_of(options, book, [options.id])
+    last_stop = RuleHistory(book, now=workspace.now).last_stop(old)
+    if last_stop is not None:
+        note(printable(f"last call: {stop_line(last_stop)}"))
     fields = _edited_fields(options)
     if fields:
         if not is_meant(_new_blocks(options, old), yes=options.yes):
@@ -298,12 +328,28 @@ def edit(options: Namespace) -> int:
     title = f"{printable(entry.name)} is as it was"
     if is_changed:
         title = f"Changed {printable(entry.name)}: {cut(entry.rule.text, LONGEST)}"
-    view = "\n".join([title, *promise_view(entry, forecast)])
-    result = {"rule": entry_object(entry, forecast), "changed": is_changed}
+    readers = NativeReaders(workspace)
+    view = "\n".join([title, *promise_view(entry, forecast, readers)])
+    result = {"rule": entry_object(entry, forecast, readers), "changed": is_changed}
     emit(result, view, options.as_json)
     if masked(entry.rule.text)[1]:
         note("there is a secret in it: others may read your rules")
     return 0
+
+
+def _edit_native(old: RuleEntry, workspace: Workspace, options: Namespace) -> int:
+    """Switch the check of a rule in a native file on or off."""
+    book = workspace.rulebook
+    book.decide_check(old, yes=options.checks == "on")
+    entry = book.find(options.id, options.scope or "")
+    index = book.open_index()
+    forecast = outlook(index, DeliveryLimits.of(workspace.config))
+    readers = NativeReaders(workspace)
+    title = printable(f"{entry.name}: {cut(entry.rule.text, LONGEST)}")
+    view = "\n".join([title, *promise_view(entry, forecast, readers)])
+    is_changed = entry.check_state != old.check_state
+    result = {"rule": entry_object(entry, forecast, readers), "changed": is_changed}
+    return emit(result, view, options.as_json)
 
 
 def _edited_fields(options: Namespace) -> dict[str, object]:
@@ -318,6 +364,11 @@ def _edited_fields(options: Namespace) -> dict[str, object]:
         fields["block"] = [short_block(block) for block in blocks]
     if options.before_done:
         fields["before_done"] = options.before_done.strip()
+    if options.passes:
+        patterns = checked_blocks([with_kind(pattern) for pattern in options.passes if pattern])
+        fields["passes"] = [short_block(pattern) for pattern in patterns]
+    if options.checks:
+        fields["checks"] = "off" if options.checks == "off" else ""
     return fields
 
 

@@ -14,6 +14,8 @@ from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.files import save
 from brim.install.status import is_installed
+from brim.rules.checks import CallPlace
+from brim.rules.rulebook import ACTIVE
 from brim.sessions.index import index_path
 from brim.sessions.report.index import findings_cache
 from brim.sessions.report.overview import BASIS, DAYS, Names, Overview, sessions_report
@@ -26,6 +28,14 @@ from brim.sessions.report.words import (
     total_cost,
     waste_line,
     waste_rows,
+)
+from brim.sessions.rule_audit import (
+    RuleAudit,
+    audit_cache,
+    audit_line,
+    audit_rules,
+    audit_totals,
+    past_sessions,
 )
 from brim.sessions.session_files import named_files, own_files
 
@@ -70,9 +80,17 @@ def report(options: Namespace) -> int:
     if options.full and not options.html:
         raise InputError("--full belongs to --html FILE")
     overview = look(options.paths, days=options.days, project=options.project)
+    audit = None
+    if not options.paths and not options.project:
+        audit = audit_here(overview.days or DAYS)
     if options.html:
         save(options.html, page(overview, full=options.full, now=time.time()))
-    emit(overview, show_summary, options.as_json)
+    result = overview.to_dict()
+    rules = ""
+    if audit is not None:
+        result["rules"] = audit_totals(audit)
+        rules = audit_line(audit)
+    emit(result, lambda _: show_summary(overview, rules), options.as_json)
     if overview.bill.sessions and not options.as_json:
         print(f"\n{details(overview)}")
     if options.html:
@@ -117,12 +135,12 @@ def look(
     return overview
 
 
-def show_summary(overview: Overview) -> None:
+def show_summary(overview: Overview, rules: str = "") -> None:
     """Print the report in a few lines, or that there is nothing to report."""
     if overview.reading.broken_lines:
         note(f"{counted(overview.reading.broken_lines, 'broken line')} left out")
     if overview.bill.sessions:
-        print(summary(overview, installed=is_installed(here())))
+        print(summary(overview, rules, installed=is_installed(here())))
         return
     text = "no sessions"
     if overview.project:
@@ -140,9 +158,33 @@ MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
 
 
-def summary(overview: Overview, *, installed: bool) -> str:
+def audit_here(days: int) -> RuleAudit:
+    """Return what became of the rules that count here in the sessions of the last *days*."""
+    workspace = here()
+    entries = [entry for entry in workspace.rulebook.entries() if entry.state == ACTIVE]
+    place = CallPlace(
+        folder=workspace.cwd,
+        project=workspace.project or "",
+        home=home_folder(workspace.environ),
+    )
+    files = past_sessions(workspace.environ, workspace.project, days=days, now=workspace.now)
+    progress = ReadingProgress()
+    with progress:
+        return audit_rules(
+            entries,
+            files,
+            place,
+            days=days,
+            cache=audit_cache(workspace.environ),
+            on_read=progress,
+        )
+
+
+def summary(overview: Overview, rules: str = "", *, installed: bool) -> str:
     """Return the report in a few lines."""
     rows = list(report_facts(overview))
+    if rules:
+        rows.append(("rules", rules))
     if not installed:
         rows.append(("brim init", "keeps what the next compaction drops"))
     return facts(rows)

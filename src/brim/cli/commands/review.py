@@ -1,40 +1,48 @@
-"""``brim rules review``: decide about agents' notes, and corrections that brim noticed."""
+"""``brim rules review``: decide about agents' notes, corrections, and the checks that brim
+proposes."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
 
-from brim.cli.asking import answer, is_person_there, need_person, one_key
+from brim.cli.asking import agrees, answer, is_person_there, need_person, one_key
 from brim.cli.options import add_json, command, here, option
-from brim.cli.output import block, counted, emit, note, paint, printable
+from brim.cli.output import block, counted, cut, emit, note, paint, printable
 from brim.cli.rule_options import add_scope
 from brim.errors import InputError
 from brim.rules.inbox import InboxNote
-from brim.rules.rulebook import Rulebook, visible
+from brim.rules.keeping import proposed_words
+from brim.rules.rulebook import ACTIVE, Rulebook, RuleEntry, visible
 from brim.rules.source import PROJECT, USER
 from brim.workspace import Workspace
 
 ACTIONS = ("list", "accept", "dismiss")
+LONGEST = 300
+"""Characters of a rule that are printed."""
 
 
 @command(
     option("action", nargs="?", choices=ACTIONS, default="list", help="default: list"),
-    option("ids", nargs="*", metavar="NOTE", help="which notes, by their names"),
+    option("ids", nargs="*", metavar="NAME", help="which notes and rules, by their names"),
     option("--text", default="", metavar="TEXT", help="for accept: other words"),
     add_scope,
     add_json,
 )
 def review(options: Namespace) -> int:
-    """Decide about corrections that brim noticed in your prompts, and about what agents noted.
+    """Decide about checks that brim proposes, corrections of yours, and what agents noted.
 
-    They wait in ~/.brim/inbox.toml, and agents aren't told them before you accept them. On a
+    brim proposes to check rules of CLAUDE.md, AGENTS.md and the like, and imported ones: calls that
+    break them would be stopped once. On a terminal, one Enter agrees to all.
+
+    Notes wait in ~/.brim/inbox.toml, and agents aren't told them before you accept them. On a
     terminal, brim asks about each: a accepts it, e lets you change the words first, d dismisses it,
     any other key leaves it for later.
 
-      list              the notes that wait (default)
-      accept NOTE ...   make rules of these notes
-      dismiss NOTE ...  take these notes off the list; 'brim rules restore' brings them back
+      list              what waits (default)
+      accept NAME ...   make rules of these notes, and let brim check these rules
+      dismiss NAME ...  take these notes off the list ('brim rules restore' brings them back), and
+                        don't check these rules
 
     Examples:
       brim rules review
@@ -47,33 +55,108 @@ def review(options: Namespace) -> int:
         return _list(options)
     if not options.ids:
         raise InputError(
-            f"which note? 'brim rules review' lists them: brim rules review {options.action} NOTE"
+            f"which one? 'brim rules review' lists them: brim rules review {options.action} NAME"
         )
-    need_person("accepts or dismisses notes")
+    need_person("accepts or dismisses notes and checks")
     return _decide(options)
 
 
 def _list(options: Namespace) -> int:
-    """Show what waits; a person at a terminal is asked about each note."""
+    """Show what waits; a person at a terminal is asked about it."""
     workspace = here()
+    proposed = proposed_checks(workspace.rulebook)
     notes = workspace.rulebook.inbox.notes()
     waiting = [item for item in notes if item.project in ("", workspace.project or "")]
-    asks = bool(waiting) and not options.as_json and is_person_there()
+    asks = bool(waiting or proposed) and not options.as_json and is_person_there()
     views = []
+    if proposed:
+        views.append(_proposed_view(proposed))
     if not asks:
-        views = [_note_view(item) for item in waiting]
-    result = {"notes": [_note_object(item) for item in waiting]}
+        views += [_note_view(item) for item in waiting]
+    result = {
+        "notes": [_note_object(item) for item in waiting],
+        "checks": [_proposed_object(entry) for entry in proposed],
+    }
     emit(result, "\n\n".join(views), options.as_json)
     if asks:
+        _ask_about_checks(proposed, workspace)
         _ask_about(waiting, workspace, options)
-    elif not waiting and not options.as_json:
-        note("nothing to review")
     elif not options.as_json:
-        note("'brim rules review accept NOTE' makes a rule of one, 'dismiss NOTE' takes it away")
+        _tell_next(waiting, proposed)
     elsewhere = len(notes) - len(waiting)
     if elsewhere:
         note(f"{counted(elsewhere, 'note')} about other projects: run it there")
     return 0
+
+
+def _tell_next(waiting: list[InboxNote], proposed: list[RuleEntry]) -> None:
+    """Say what can be done about what waits."""
+    if not waiting and not proposed:
+        note("nothing to review")
+    if proposed:
+        note("'brim rules review accept NAME' lets brim check a rule, 'dismiss NAME' doesn't")
+    if waiting:
+        note("'brim rules review accept NAME' makes a rule of a note, 'dismiss NAME' takes it away")
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def proposed_checks(book: Rulebook) -> list[RuleEntry]:
+    """Return the rules that brim could check, about which a person hasn't decided; of those that
+    say the same in several native files, the first."""
+    proposed: dict[str, RuleEntry] = {}
+    for entry in book.entries():
+        if entry.state == ACTIVE and entry.is_proposed:
+            key = f"{entry.place} {entry.name}"
+            if entry.native is not None:
+                key = f"{entry.native.accepted_folder} {entry.rule.digest}"
+            proposed.setdefault(key, entry)
+    return list(proposed.values())
+
+
+def _proposed_view(proposed: list[RuleEntry]) -> str:
+    rows = []
+    for entry in proposed:
+        name = paint(printable(entry.name), "green")
+        text = cut(entry.rule.text, LONGEST)
+        rows.append(f"{name}  {text}\n  {printable(proposed_words(entry.rule))}")
+    return "\n".join(rows)
+
+
+def _proposed_object(entry: RuleEntry) -> dict[str, str]:
+    return {
+        "name": entry.name,
+        "text": entry.rule.text,
+        "file": entry.path,
+        "check": proposed_words(entry.rule),
+    }
+
+
+def _ask_about_checks(proposed: list[RuleEntry], workspace: Workspace) -> None:
+    """Ask once about all *proposed* checks."""
+    if not proposed:
+        return
+    need_person("lets brim check rules")
+    if not agrees(f"Check {counted(len(proposed), 'rule')} like this?"):
+        note("nothing was changed: 'brim rules review dismiss NAME' declines one for good")
+        return
+    for entry in proposed:
+        _decide_check(entry, workspace, yes=True)
+    workspace.rulebook.open_index().close()
+    print(f"brim checks {counted(len(proposed), 'rule')} now")
+
+
+def _decide_check(entry: RuleEntry, workspace: Workspace, *, yes: bool) -> None:
+    """Note what a person wants; for a project's native file that begins the project."""
+    if yes and entry.native is not None and entry.native.project is not None:
+        workspace.begin_project()
+        if not workspace.trusted:
+            raise InputError("this project isn't trusted: run 'brim rules trust' first")
+    workspace.rulebook.decide_check(entry, yes=yes)
+
+
+# Notes --------------------------------------------------------------------------------------------
 
 
 def _note_view(item: InboxNote) -> str:
@@ -131,15 +214,24 @@ def _decide(options: Namespace) -> int:
     workspace = here()
     book = workspace.rulebook
     by_name = {item.rule.name: item for item in book.inbox.notes()}
+    checks = {entry.name: entry for entry in proposed_checks(book)}
     for name in options.ids:
+        if name in checks and name not in by_name:
+            continue
         if name not in by_name:
-            raise InputError(f"no note is called {name!r}: 'brim rules review' lists them")
+            raise InputError(f"nothing here is called {name!r}: 'brim rules review' lists it")
         project = by_name[name].project
         if project not in ("", workspace.project):
             raise InputError(f"{name} is about {project}: run it there")
     names: list[str] = []
     for name in options.ids:
-        if options.action == "accept":
+        if name not in by_name:
+            _decide_check(checks[name], workspace, yes=options.action == "accept")
+            names.append(name)
+            if not options.as_json:
+                verb = "checks" if options.action == "accept" else "doesn't check"
+                print(printable(f"brim {verb} {name}: {cut(checks[name].rule.text, LONGEST)}"))
+        elif options.action == "accept":
             names.append(_accept(by_name[name], options.text, workspace, options))
         else:
             _dismiss(book, name)

@@ -20,9 +20,10 @@ from brim.cli.rule_options import (
     scope_of,
     tell_trust,
 )
-from brim.cli.rule_views import entry_object, state_of
+from brim.cli.rule_views import counts_words, entry_object, state_of
 from brim.cli.tables import heading, table
-from brim.errors import InputError
+from brim.install.native_files import NativeReaders
+from brim.rules.history import RuleHistory
 from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.permissions import allow_rule
 from brim.rules.rulebook import RuleEntry
@@ -44,8 +45,10 @@ def listing(options: Namespace) -> int:
 
       told                agents are told it, at the start or when it matters
       told by your agent  it's in CLAUDE.md or the like: your agent reads that itself
-      refused             calls that break it are refused
+      stopped             a call that breaks it is stopped once, with the rule as the reason
+      refused             calls that break it are refused every time
       before done         the turn isn't over before its command has run
+      proposed            brim can check it, if you agree: see 'brim rules review'
       not checked         no call shows whether it's kept
       waiting             new or changed in this project: see 'brim rules trust'
 
@@ -53,11 +56,11 @@ def listing(options: Namespace) -> int:
       edit RULE            change it, in your editor or with options
       remove RULE ...      take rules out of their file; 'restore' brings them back
       restore [RULE ...]   bring them back
-      review               decide about corrections that brim noticed, and rules that agents noted
+      review               decide about proposed checks, corrections, and rules that agents noted
       trust                let agents use this project's rules and settings
-      allow RULE --once    let a call through that the rule refuses
+      allow RULE           let a call through that the rule stops or refuses
       import [FILE]        move rules from CLAUDE.md and the like, or from a .floop folder
-      audit                look for mistakes, secrets, and rules that say the same
+      audit [FILE]         which rules were kept and broken in past sessions
 
     Examples:
       brim rules
@@ -72,14 +75,23 @@ def listing(options: Namespace) -> int:
             matches.append(entry)
     index = book.open_index()
     forecast = outlook(index, DeliveryLimits.of(workspace.config))
-    result = {"rules": [entry_object(entry, forecast) for entry in matches], "news": index.news}
+    readers = NativeReaders(workspace)
+    history = RuleHistory(book, now=workspace.now)
+    rules = []
+    for entry in matches:
+        counts = history.counts(entry).to_dict()
+        rules.append({**entry_object(entry, forecast, readers), "counts": counts})
+    result = {"rules": rules, "news": index.news}
     view = ""
     if matches:
-        view = _table(matches)
+        view = _table(matches, readers, history)
     emit(result, view, options.as_json)
     note(*index.news)
     if not index.news:
         tell_trust(workspace)
+    proposed = sum([entry.is_proposed for entry in matches])
+    if proposed and not options.as_json:
+        note(f"{counted(proposed, 'rule')} can be checked if you agree: brim rules review")
     if not matches and not options.as_json:
         _tell_nothing(len(entries), options.patterns)
     is_narrowed = bool(options.patterns or options.scope)
@@ -91,12 +103,16 @@ def _matches(entry: RuleEntry, patterns: list[str]) -> bool:
     return all(pattern.casefold() in words for pattern in patterns)
 
 
-def _table(entries: list[RuleEntry]) -> str:
+def _table(entries: list[RuleEntry], readers: NativeReaders, history: RuleHistory) -> str:
     """Return a line for each of *entries*; where the terminal is narrow, the place makes room."""
-    rows = [["name", "", "place", "text"]]
+    rows = [["name", "", "place", "so far", "text"]]
     for entry in entries:
         name = printable(entry.name)
-        rows.append([name, state_of(entry), entry.place, cut(entry.rule.text, LONGEST)])
+        state = state_of(entry, readers)
+        so_far = counts_words(history.counts(entry))
+        rows.append([name, state, entry.place, so_far, cut(entry.rule.text, LONGEST)])
+    if not any(row[3] for row in rows[1:]):
+        rows = [[*row[:3], row[4]] for row in rows]
     return heading(table(rows, optional=[2]))
 
 
@@ -192,36 +208,35 @@ def _restore_files(options: Namespace) -> int:
     option(
         "id",
         metavar="RULE",
-        help="the rule that refused the call, or 'brim' if brim protected itself",
+        help="the rule that stopped or refused the call, or 'brim' if brim protected itself",
         completer=complete_rule,
     ),
     one_of(
-        option("--once", action="store_true", help="the next such call, within an hour"),
+        option("--once", action="store_true", help="the next such call, within an hour (default)"),
         option(
             "--session",
             nargs="?",
             const="",
             metavar="ID",
-            help="a session (default: the one that was refused)",
+            help="a session (default: the one that was stopped last)",
         ),
     ),
     add_json,
 )
 def allow(options: Namespace) -> int:
-    """Let an agent do what a rule refuses, once or for a session.
+    """Let an agent do what a rule stops or refuses, once or for a session.
 
-    brim shows you this command when it refuses a call. An agent can't run it.
+    brim shows you this command when it stops or refuses a call. Without an option, the next such
+    call passes. An agent can't run it.
 
     Examples:
-      brim rules allow use-pnpm --once
+      brim rules allow use-pnpm
       brim rules allow use-pnpm --session
     """
-    if not options.once and options.session is None:
-        raise InputError(f"for how long? brim rules allow {options.id} --once, or --session")
     need_person("allows what a rule refuses")
     permission = allow_rule(here().rulebook, options.id, options.session, now=here().now)
-    until = f"in session {permission.session}"
-    if options.once:
-        until = "the next such call, within an hour"
+    until = "the next such call, within an hour"
+    if permission.session:
+        until = f"in session {permission.session}"
     view = printable(f"allowed by {permission.name}: {until}")
     return emit(permission, view, options.as_json)

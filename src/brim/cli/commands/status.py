@@ -92,7 +92,7 @@ def status(options: Namespace) -> int:
     is_full = session is not None and bool(session["should_compact"])
     status = home_status(workspace, almost_full=is_full)
     with closing(RulesState(workspace.home, now=workspace.now)) as state:
-        stopped = state.refusals_since(workspace.now - WEEK)
+        stopped = state.held_since(workspace.now - WEEK)
     week = week_of(past, stopped=stopped, now=workspace.now)
     result = {
         **status.to_dict(),

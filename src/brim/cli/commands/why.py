@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
+from brim.agents.call import ToolCall
 from brim.cli.options import (
     add_json,
     add_model,
@@ -28,17 +29,21 @@ from brim.cli.rule_options import (
     situation_of,
     tell_trust,
 )
-from brim.cli.rule_views import entry_object, paragraph_view, promise_view
+from brim.cli.rule_views import counts_words, entry_object, paragraph_view, promise_view
 from brim.cli.tables import heading, listed, table
 from brim.errors import InputError
+from brim.install.forecast import ForecastBreach, broken_by
+from brim.install.native_files import NativeReaders
 from brim.rules.activation import activate as spread
 from brim.rules.context import Context
 from brim.rules.delivery import DID_NOT_FIT, Choice
+from brim.rules.history import RuleHistory, stop_line
 from brim.rules.library import LibraryRules, library_rules
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.permissions import PATIENCE
 from brim.rules.plan import InjectionPlan, Item
+from brim.rules.rulebook import RuleEntry
 from brim.rules.session import Session
 from brim.rules.situation import Situation
 from brim.rules.source import NATIVE
@@ -93,18 +98,32 @@ def why(options: Namespace) -> int:
             options.as_json,
         )
     choices = forecast.choices
+    breaches = broken_by(book, _forecast_call(options), workspace)
     result = {
         "text": forecast.text,
         "tokens": forecast.total_tokens,
         "rules": [_choice_object(choice) for choice in choices],
+        "broken": [broken.to_dict() for broken in breaches],
     }
     view = ""
-    if choices:
-        view = _choices_view(forecast, options.verbose)
+    if choices or breaches:
+        view = lines(*map(_breach_line, breaches), _choices_view(forecast, options.verbose))
     emit(result, view, options.as_json, empty=NO_RULES)
     note(*index.news)
     tell_trust(workspace)
     return int(any(_is_missing(choice) for choice in forecast.start.choices))
+
+
+def _forecast_call(options: Namespace) -> ToolCall:
+    """Return the call that the options describe: a command, or an edit of files."""
+    if options.run:
+        return ToolCall(name="Bash", kind="shell", input={"command": options.run})
+    return ToolCall(name="Edit", kind="edit", input={"paths": options.file})
+
+
+def _breach_line(broken: ForecastBreach) -> str:
+    """Return what a call would break, and what brim would do."""
+    return printable(f"{broken.kind}  {broken.part} (rule {broken.rule}: {broken.wording})")
 
 
 def _is_missing(choice: Choice) -> bool:
@@ -169,7 +188,14 @@ def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | N
     reason = "it isn't in force here"
     if choice is not None:
         reason = choice.reason
-    result = {**entry_object(entry, forecast), "reason": reason}
+    readers = NativeReaders(workspace)
+    history = RuleHistory(book, now=workspace.now)
+    counts = history.counts(entry)
+    result = {
+        **entry_object(entry, forecast, readers),
+        "reason": reason,
+        "counts": counts.to_dict(),
+    }
     paragraph = entry.rule.text
     if entry.place != NATIVE:
         paragraph = book.paragraph(entry)
@@ -177,13 +203,26 @@ def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | N
     view = lines(
         f"{paint(printable(entry.name), 'green')}  {place}",
         paragraph_view(paragraph),
-        *promise_view(entry, forecast),
+        *promise_view(entry, forecast, readers),
+        *_history_view(history, entry),
         f"now   {printable(reason)}",
     )
     emit(result, view, options.as_json)
     if entry.place == "project":
         tell_trust(workspace)
     return 0
+
+
+def _history_view(history: RuleHistory, entry: RuleEntry) -> list[str]:
+    """Return what happened because of a rule, and the last call that it stopped."""
+    view = []
+    words = counts_words(history.counts(entry))
+    if words:
+        view.append(f"so far  {words}")
+    last_stop = history.last_stop(entry)
+    if last_stop is not None:
+        view.append(printable(f"last  {stop_line(last_stop)}"))
+    return view
 
 
 # For people who build agents ----------------------------------------------------------------------

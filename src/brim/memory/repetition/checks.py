@@ -61,16 +61,16 @@ def _check(words: list[str]) -> Check | None:
     """Return the check that *words* run: the first that one of ``_READERS`` sees in them."""
     if not words:
         return None
-    invocation = Invocation.of(words)
+    call = ProgramCall.of(words)
     for reader in _READERS:
-        check = reader(invocation)
+        check = reader(call)
         if check is not None:
             return check
     return None
 
 
 @dataclass(frozen=True)
-class Invocation(PlainData):
+class ProgramCall(PlainData):
     """A program and what it is given, without the folders that flags such as ``-C`` name."""
 
     words: list[str]
@@ -79,7 +79,7 @@ class Invocation(PlainData):
 
     @classmethod
     def of(cls, words: list[str]) -> Self:
-        """Return the invocation in *words*."""
+        """Return the call in *words*."""
         remaining = [words[0]]
         for before, word in pairwise(words):
             if before not in _WITH_VALUE:
@@ -105,18 +105,18 @@ class Invocation(PlainData):
         return Check(kind, name, _target(self.words[1:], self.plain[size:]))
 
 
-def _interpreted(invocation: Invocation) -> Check | None:
+def _interpreted(call: ProgramCall) -> Check | None:
     """Return the check that an interpreter runs: ``python tests/run.py``."""
-    if invocation.program not in _INTERPRETERS:
+    if call.program not in _INTERPRETERS:
         return None
-    return _check(with_bare_program(invocation.words[1:]))
+    return _check(with_bare_program(call.words[1:]))
 
 
-def _test_script(invocation: Invocation) -> Check | None:
+def _test_script(call: ProgramCall) -> Check | None:
     """Return the check in a script that its name says tests."""
-    words = invocation.words
+    words = call.words
     script = ""
-    if invocation.runs_scripts and len(words) > 1:
+    if call.runs_scripts and len(words) > 1:
         script = words[1]
     elif words[0].endswith(".sh"):
         script = words[0]
@@ -133,9 +133,9 @@ def _listed_checks() -> list[tuple[str, list[str]]]:
     return sorted(rows, key=lambda row: -len(row[1]))
 
 
-def _listed(invocation: Invocation) -> Check | None:
+def _listed(call: ProgramCall) -> Check | None:
     """Return the check that ``data/checks.tsv`` names."""
-    plain = invocation.plain
+    plain = call.plain
     for kind, name in _listed_checks():
         size = len(name)
         if len(plain) < size or plain[: size - 1] != name[:-1]:
@@ -143,46 +143,46 @@ def _listed(invocation: Invocation) -> Check | None:
         last = plain[size - 1]
         # "npm run test" is also "npm run test:unit", but "jest" isn't "jest:x".
         if last == name[-1] or (size > 1 and last.startswith(f"{name[-1]}:")):
-            return invocation.check(kind, " ".join([*name[:-1], last]), size)
+            return call.check(kind, " ".join([*name[:-1], last]), size)
     return None
 
 
-def _code_that_tests(invocation: Invocation) -> Check | None:
+def _code_that_tests(call: ProgramCall) -> Check | None:
     """Return the check in code that an interpreter is given: ``-e 'Pkg.test()'``."""
-    if not invocation.runs_scripts:
+    if not call.runs_scripts:
         return None
-    for flag, code in pairwise(invocation.words[1:]):
-        call = _TEST_CALL.search(code)
-        if flag in _CODE_FLAGS and call is not None:
-            target = call[2].replace("'", "").replace('"', "").strip(" )")
-            return Check("test", f"{invocation.program} {call[1]}", target)
+    for flag, code in pairwise(call.words[1:]):
+        match = _TEST_CALL.search(code)
+        if flag in _CODE_FLAGS and match is not None:
+            target = match[2].replace("'", "").replace('"', "").strip(" )")
+            return Check("test", f"{call.program} {match[1]}", target)
     return None
 
 
-def _named_check(invocation: Invocation) -> Check | None:
+def _named_check(call: ProgramCall) -> Check | None:
     """Return the check that a program says itself to be: ``forge test``, ``elm-test``."""
-    program = invocation.program
+    program = call.program
     if _only_handles_files(program):
         return None
-    task = " ".join(invocation.plain[1:2])
+    task = " ".join(call.plain[1:2])
     kind = _kind_of_task(program, task)
     for ending in ("test", "build"):
         if program.endswith(_PROGRAM_ENDINGS[ending]):
-            return invocation.check(kind or ending, program, 1)
+            return call.check(kind or ending, program, 1)
     if not kind:
         return None
-    return invocation.check(kind, f"{program} {task}", 2)
+    return call.check(kind, f"{program} {task}", 2)
 
 
-def _tests_files(invocation: Invocation) -> Check | None:
+def _tests_files(call: ProgramCall) -> Check | None:
     """Return the check of a program that is given files of tests."""
-    if _only_handles_files(invocation.program):
+    if _only_handles_files(call.program):
         return None
-    matches = [_TEST_FILE.search(word) for word in invocation.words[1:]]
+    matches = [_TEST_FILE.search(word) for word in call.words[1:]]
     files = [match[1] for match in matches if match is not None]
     if not files:
         return None
-    return Check("test", invocation.program, " ".join(files))
+    return Check("test", call.program, " ".join(files))
 
 
 def _only_handles_files(program: str) -> bool:
@@ -211,8 +211,9 @@ def _target(words: list[str], places: list[str]) -> str:
     A folder is everything in it, so it is nothing to tell checks apart by.
     """
     targets = {word for word in places if not _is_folder(word)}
-    targets |= {word for word in words if word.startswith(_SELECTS_IN_ONE)}
-    targets |= {name for flag, name in pairwise(words) if flag in _SELECTS}
+    for flag, name in pairwise(["", *words]):
+        if flag in _SELECTS or name.startswith(_SELECTS_IN_ONE):
+            targets.add(name)
     return " ".join(sorted(targets))
 
 

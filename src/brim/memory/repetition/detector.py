@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
-
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.memory.entries import remember
@@ -29,10 +26,6 @@ _DEAD_END_RULES = (
 )
 
 
-def _joined(lists: Iterable[list[DeadEnd]]) -> list[DeadEnd]:
-    return list(chain.from_iterable(lists))
-
-
 class _AgentThread:
     """One agent: its calls without a result yet, its folder and its rules."""
 
@@ -55,15 +48,24 @@ class _AgentThread:
         """Give *step* to all rules."""
         if self._follows_commands and step.command and step.outcome.kind == "ok":
             self.folder = goes_to(step.parts) or self.folder
-        return _joined(rule.step(step) for rule in self.rules)
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.step(step)
+        return dead_ends
 
     def person_spoke(self, message: Message) -> list[DeadEnd]:
         """Tell all rules that a person wrote *message*."""
-        return _joined(rule.person_spoke(message) for rule in self.rules)
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.person_spoke(message)
+        return dead_ends
 
     def turn_ended(self) -> list[DeadEnd]:
         """Tell all rules that the turn ended."""
-        return _joined(rule.turn_ended() for rule in self.rules)
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.turn_ended()
+        return dead_ends
 
 
 class RepetitionDetector:

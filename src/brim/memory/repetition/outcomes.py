@@ -103,9 +103,11 @@ def _is_answer(command: list[CommandPart], text: str) -> bool:
     if EXIT_CODE.sub("", text[:400], count=1).strip():
         main_parts = [part for part in command if not part.filters]
         command = main_parts[-1:] or command[-1:]
-    openings = [part.words[0] for part in command]
-    openings += [" ".join(part.words[:2]) for part in command]
-    return not set(openings).isdisjoint(programs)
+    openings: set[str] = set()
+    for part in command:
+        openings.add(part.words[0])
+        openings.add(" ".join(part.words[:2]))
+    return not openings.isdisjoint(programs)
 
 
 def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:

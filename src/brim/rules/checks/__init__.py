@@ -20,12 +20,31 @@ When a call is about to be made:
 A check with ``is_before_done`` asks for ``needs`` at the end of a turn, with ``before`` a command
 for them before that command. A need is kept once it has succeeded after the last change.
 
-Compiling: ``recognition`` reads sentences; ``lexicon``, ``names`` and ``sentence`` turn them into
-concepts with ``data/phrases.tsv``, ``stance`` says what they want, ``everyday`` has the table of
-everyday rules (``data/everyday.toml``) and ``general`` the general forms. Deciding: ``check`` is
-the value,
-``deciding`` compares, ``invocation`` and ``files`` read commands, ``matching`` has the patterns.
-Deciding imports nothing of compiling.
+From the words of a rule to a check, in the order to read it (nothing of it is loaded by a hook):
+
+    lexicon        which word says which concept, in five languages (``data/words.tsv``)
+    names          programs, options and paths in a sentence
+    tokens         a word with its meanings; a clause; a statement
+    atoms          a sentence in pieces
+    clauses        the pieces in clauses, with the meanings of their words
+    constructions  words that mean something together: *unless I ask*, *before you're done*
+    stance         what a statement wants, and which objects it's for and against
+    acts           what verbs forbid to do with files
+    everyday       the table of everyday rules (``data/everyday.toml``)
+    managers       package managers
+    general        never run C, use A instead of B, never edit PATH, run C before you finish
+    merging        several checks as one
+    recognition    ``check_for``: all of that for a rule
+
+From a check and a call to what breaks it (a hook loads no more than this):
+
+    check          the value, as it's kept in a column
+    invocation     a command in one form, whatever its aliases
+    matching       patterns of commands
+    files          what commands do with files
+    call           a call, read once for all checks
+    paths, texts   files that it touches, lines and messages that it writes
+    deciding       ``breach_of`` and the rest
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from brim.record import PlainData
 from brim.rules.checks.names import FLAG_PATTERN, path_at
@@ -40,7 +41,8 @@ class Atom(PlainData):
     """How many characters it takes in the sentence."""
 
 
-def read_atoms(text: str) -> list[Atom]:
+@lru_cache(4)  # each language reads the same atoms
+def read_atoms(text: str) -> tuple[Atom, ...]:
     """Return the pieces of *text*.
 
     >>> [(atom.kind, atom.text) for atom in read_atoms("Don't edit `dist/` or src/a.py, please")]
@@ -57,7 +59,7 @@ def read_atoms(text: str) -> list[Atom]:
             continue
         atoms.append(atom)
         position += atom.length
-    return atoms
+    return tuple(atoms)
 
 
 def _atom_at(text: str, position: int) -> Atom | None:

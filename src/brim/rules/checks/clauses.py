@@ -7,6 +7,7 @@ from being rules.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from brim.rules.checks.atoms import (
     CODE,
@@ -26,7 +27,7 @@ from brim.rules.checks.tokens import (
     LIGHT,
     PATH,
     UNKNOWN,
-    Clause,
+    RuleClause,
     Statement,
     Token,
 )
@@ -42,7 +43,7 @@ _RUNNING = re.compile(
 )
 
 
-def read_clauses(text: str, language: str) -> list[Clause]:
+def read_clauses(text: str, language: str) -> list[RuleClause]:
     """Return the clauses of *text*, as words of *language*.
 
     >>> for clause in read_clauses("Never run npm install, it breaks", "en"):
@@ -60,12 +61,12 @@ class _ClauseReader:
     def __init__(self, lexicon: Lexicon, speaks_of_running: bool) -> None:
         self._lexicon = lexicon
         self._speaks_of_running = speaks_of_running
-        self._clauses: list[Clause] = []
+        self._clauses: list[RuleClause] = []
         self._tokens: list[Token] = []
         self._sign = ""
         self._in_parentheses = False
 
-    def read(self, atoms: list[Atom]) -> list[Clause]:
+    def read(self, atoms: Iterable[Atom]) -> list[RuleClause]:
         """Return the clauses of *atoms*."""
         words: list[Atom] = []
         for atom in atoms:
@@ -86,7 +87,7 @@ class _ClauseReader:
         """Take the tokens so far as one clause; *sign* comes next."""
         if self._tokens:
             tokens = _with_folder_names(_with_type_any(self._tokens))
-            clause = Clause(
+            clause = RuleClause(
                 Statement(tuple(tokens)),
                 self._sign,
                 in_parentheses=self._in_parentheses,
@@ -141,17 +142,17 @@ class _ClauseReader:
 
     def _kind_of_name(self, content: str, *, is_code: bool) -> str:
         """Return whether *content* is a command, an option or a path; empty if it's none."""
-        first, _, rest = content.partition(" ")
+        first, _, arguments = content.partition(" ")
         if is_program(first):
             return COMMAND
-        if FLAG_PATTERN.fullmatch(first) and " " not in rest:
+        if FLAG_PATTERN.fullmatch(first) and " " not in arguments:
             return FLAG
-        if not rest and is_path(content):
+        if not arguments and is_path(content):
             return PATH
         is_word = _COMMAND_WORD.fullmatch(first) is not None
-        if is_code and is_word and self._is_command(rest):
+        if is_code and is_word and self._is_command(arguments):
             return COMMAND
-        if not rest and "/" in content:
+        if not arguments and "/" in content:
             return PATH
         return ""
 
@@ -259,6 +260,8 @@ def _is_before_no_noun(following: list[Token]) -> bool:
 
 def _with_folder_names(tokens: list[Token]) -> list[Token]:
     """Return *tokens*, where an unknown word beside *folder* is a path: *the legacy folder*."""
+    if not Statement(tuple(tokens)).says("FOLDER"):
+        return tokens
     named: list[Token] = []
     for place, token in enumerate(tokens):
         before = Statement(tuple(tokens[max(place - 1, 0) : place]))

@@ -57,16 +57,16 @@ def acts_of(invocation: Invocation, folder: str) -> list[FileAct]:
     redirect = OUTPUT
     if invocation.program in _AUTHORS or invocation.ran.documents:
         redirect = WRITE
-    acts = _each(redirect, invocation.ran.writes)
+    acts = _all_as(redirect, invocation.ran.writes)
     acts += _acts_of_program(invocation)
-    return [
-        FileAct(kind, path, folder)
-        for kind, path in acts
-        if path not in _NOT_FILES and "$" not in path
-    ]
+    file_acts: list[FileAct] = []
+    for kind, path in acts:
+        if path not in _NOT_FILES and "$" not in path:
+            file_acts.append(FileAct(kind, path, folder))
+    return file_acts
 
 
-def _each(kind: str, paths: Iterable[str]) -> list[tuple[str, str]]:
+def _all_as(kind: str, paths: Iterable[str]) -> list[tuple[str, str]]:
     """Return the same act for each of *paths*."""
     return [(kind, path) for path in paths]
 
@@ -75,7 +75,7 @@ def _acts_of_program(invocation: Invocation) -> list[tuple[str, str]]:
     """Return what the program itself does with files."""
     kind = _ACT_OF_PROGRAM.get(invocation.program)
     if kind is not None:
-        return _each(kind, invocation.arguments)
+        return _all_as(kind, invocation.arguments)
     acts_of_program = _SPECIAL_PROGRAMS.get(invocation.program)
     if acts_of_program is None:
         return []
@@ -83,13 +83,13 @@ def _acts_of_program(invocation: Invocation) -> list[tuple[str, str]]:
 
 
 def _acts_of_mv(invocation: Invocation) -> list[tuple[str, str]]:
-    sources = _each(DELETE, invocation.arguments[:-1])
-    return sources + _each(WRITE, invocation.arguments[-1:])
+    sources = _all_as(DELETE, invocation.arguments[:-1])
+    return sources + _all_as(WRITE, invocation.arguments[-1:])
 
 
 def _acts_of_cp(invocation: Invocation) -> list[tuple[str, str]]:
-    sources = _each(READ, invocation.arguments[:-1])
-    return sources + _each(WRITE, invocation.arguments[-1:])
+    sources = _all_as(READ, invocation.arguments[:-1])
+    return sources + _all_as(WRITE, invocation.arguments[-1:])
 
 
 def _acts_of_sed(invocation: Invocation) -> list[tuple[str, str]]:
@@ -97,13 +97,13 @@ def _acts_of_sed(invocation: Invocation) -> list[tuple[str, str]]:
     if _SCRIPT_OPTIONS.isdisjoint(invocation.options):
         files = files[1:]
     if any(option.startswith(("-i", "--in-place")) for option in invocation.options):
-        return _each(EDIT, files)
-    return _each(READ, files)
+        return _all_as(EDIT, files)
+    return _all_as(READ, files)
 
 
 def _acts_of_perl(invocation: Invocation) -> list[tuple[str, str]]:
     if "-i" in invocation.options:
-        return _each(EDIT, invocation.arguments)
+        return _all_as(EDIT, invocation.arguments)
     return []
 
 
@@ -111,11 +111,11 @@ def _acts_of_git(invocation: Invocation) -> list[tuple[str, str]]:
     subcommand = "".join(invocation.arguments[:1])
     paths = invocation.arguments[1:]
     if subcommand in ("add", "commit"):
-        return _each(COMMIT, paths)
+        return _all_as(COMMIT, paths)
     if subcommand == "rm":
-        return _each(DELETE, paths)
+        return _all_as(DELETE, paths)
     if subcommand == "mv":
-        return _each(DELETE, paths[:-1]) + _each(EDIT, paths[-1:])
+        return _all_as(DELETE, paths[:-1]) + _all_as(EDIT, paths[-1:])
     return []
 
 

@@ -85,14 +85,14 @@ def _pair(statement: Statement) -> list[RuleCheck]:
     rejected = [token.value for token in rejected_objects(statement) if token.says(COMMAND)]
     accepted = [command for command in commands if command not in rejected]
     managers = [command for command in rejected if is_manager(command)]
-    others = [command for command in rejected if not is_manager(command)]
-    if not commands or (others and not accepted):
+    other_commands = [command for command in rejected if not is_manager(command)]
+    if not commands or (other_commands and not accepted):
         return []
     checks: list[RuleCheck] = []
     if managers:
         checks.append(check_against(managers, accepted))
-    if others:
-        checks.append(_against_commands(others, accepted))
+    if other_commands:
+        checks.append(_against_commands(other_commands, accepted))
     return checks
 
 
@@ -130,10 +130,10 @@ def _only_manager(statement: Statement) -> list[RuleCheck]:
     if not statement.says("USE", "ONLY", "MUST", "MANAGERWORD"):
         return []
     names = {program_name(command.lower()) for command in _commands_in(statement)}
-    others = siblings(names)
-    if not names or not others:
+    other_managers = siblings(names)
+    if not names or not other_managers:
         return []
-    return [check_against(others, sorted(names))]
+    return [check_against(other_managers, sorted(names))]
 
 
 # Never run C, use C with --flag -------------------------------------------------------------------

@@ -25,7 +25,7 @@ from brim.rules.checks.tokens import (
     COMMAND,
     PATH,
     UNKNOWN,
-    Clause,
+    RuleClause,
     Statement,
     Token,
     joined,
@@ -37,7 +37,10 @@ _MOST_CLAUSES = 12
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý¿¡`*])|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:[>#*+-]+|\d+[.)])\s+)+")
-_EMPHASIS = re.compile(r"\*\*|(?<![\w/])__(?=\S)|(?<=\S)__(?![\w/.])|</?\w+>|\(\)")
+_EMPHASIS = re.compile(
+    r"[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]"
+    r"|\*\*|(?<![\w/])__(?=\S)|(?<=\S)__(?![\w/.])|</?\w+>|\(\)"
+)
 _TAG_QUESTION = re.compile(
     r"(?i)[,;]?\s*(?:ok|okay|right|please|ja|oder|oui|d'accord|vale|sí|sim|certo|tá|né)\s*\?+$"
 )
@@ -127,9 +130,9 @@ def _read_sentence(sentence: str, subject: Token | None) -> Reading:
     return Reading(is_limited=is_limited, subject=_subject_of(best[0]))
 
 
-def _best_readings(sentence: str) -> list[list[Clause]]:
+def _best_readings(sentence: str) -> list[list[RuleClause]]:
     """Return the clauses of *sentence* in the languages that know most of its words."""
-    best: list[list[Clause]] = []
+    best: list[list[RuleClause]] = []
     fewest = len(sentence)
     for language in LANGUAGES:
         clauses = read_clauses(sentence, language)[:_MOST_CLAUSES]
@@ -145,7 +148,7 @@ def _best_readings(sentence: str) -> list[list[Clause]]:
 # Runs of clauses ----------------------------------------------------------------------------------
 
 
-def _checks_of_clauses(clauses: list[Clause], subject: Token | None = None) -> list[RuleCheck]:
+def _checks_of_clauses(clauses: list[RuleClause], subject: Token | None = None) -> list[RuleCheck]:
     """Return the checks of the longest runs of *clauses* that ask for some.
 
     There are none if what stands beside a run limits it.
@@ -162,16 +165,16 @@ def _checks_of_clauses(clauses: list[Clause], subject: Token | None = None) -> l
         inserted = [clause for clause in clauses[start:end] if clause.in_parentheses]
         if _any_limits(inserted, statement) or _any_scopes(before):
             return []
-        for others in (before, after):
-            other_checks = _checks_of_clauses(others)
-            if not other_checks and _any_limits(others, statement):
+        for beside in (before, after):
+            other_checks = _checks_of_clauses(beside)
+            if not other_checks and _any_limits(beside, statement):
                 return []
             checks += other_checks
         return checks
     return []
 
 
-def _runs(clauses: list[Clause]) -> Iterator[tuple[int, int, Statement]]:
+def _runs(clauses: list[RuleClause]) -> Iterator[tuple[int, int, Statement]]:
     """Yield each understood run of *clauses* as a statement, the longest first.
 
     What stands in parentheses within a run is left out if nothing is understood with it.
@@ -188,14 +191,14 @@ def _runs(clauses: list[Clause]) -> Iterator[tuple[int, int, Statement]]:
                 yield start, start + length, with_constructions(joined(outside))
 
 
-def _is_scope(clause: Clause) -> bool:
+def _is_scope(clause: RuleClause) -> bool:
     """Whether *clause*, with a rule after it, says where that holds: *on release branches, …*"""
     if not clause.statement.tokens[0].says("PREPOSITION"):
         return False
     return not with_constructions(clause.statement).consists_of(*_PURPOSES)
 
 
-def _is_understood(clauses: list[Clause]) -> bool:
+def _is_understood(clauses: list[RuleClause]) -> bool:
     """Whether each word of *clauses* means something."""
     return bool(clauses) and all(clause.is_understood for clause in clauses)
 
@@ -214,7 +217,7 @@ def checks_of(statement: Statement) -> list[RuleCheck]:
     return checks
 
 
-def _subject_of(clauses: list[Clause]) -> Token | None:
+def _subject_of(clauses: list[RuleClause]) -> Token | None:
     """Return what the last of *clauses* speaks of: the command or path that it begins with."""
     if not clauses:
         return None
@@ -238,12 +241,12 @@ def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[R
 # Clauses beside a rule ----------------------------------------------------------------------------
 
 
-def _any_limits(clauses: list[Clause], rule: Statement) -> bool:
+def _any_limits(clauses: list[RuleClause], rule: Statement) -> bool:
     """Whether one of *clauses* says when *rule* doesn't hold."""
     return any(_limits(clause, rule) for clause in clauses)
 
 
-def _limits(clause: Clause, rule: Statement) -> bool:
+def _limits(clause: RuleClause, rule: Statement) -> bool:
     """Whether *clause* says when *rule* doesn't hold."""
     statement = with_constructions(clause.statement)
     if _says_only_where(statement):
@@ -279,7 +282,7 @@ def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
     return bool(permitted)
 
 
-def _any_scopes(clauses: list[Clause]) -> bool:
+def _any_scopes(clauses: list[RuleClause]) -> bool:
     """Whether one of the *clauses* before a rule says where or when it holds."""
     for clause in clauses:
         first = clause.statement.tokens[0]

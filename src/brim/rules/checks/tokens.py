@@ -1,4 +1,4 @@
-"""Words with their meanings: ``Token``, ``Clause`` and ``Statement``.
+"""Words with their meanings: ``Token``, ``RuleClause`` and ``Statement``.
 
 A *clause* is what stands between two signs of a sentence. A *statement* is one or several clauses
 that are read together as one rule.
@@ -149,7 +149,7 @@ class Statement(PlainData):
 
 
 @dataclass(frozen=True)
-class Clause(PlainData):
+class RuleClause(PlainData):
     """What stands between two signs of a sentence."""
 
     statement: Statement
@@ -169,7 +169,7 @@ class Clause(PlainData):
         return len(self.statement.values(UNKNOWN))
 
 
-def joined(clauses: list[Clause]) -> Statement:
+def joined(clauses: list[RuleClause]) -> Statement:
     """Return *clauses* as one statement, with a comma between two of them."""
     tokens: list[Token] = []
     for clause in clauses:

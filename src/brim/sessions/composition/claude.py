@@ -31,6 +31,7 @@ from brim.sessions.composition.pieces import (
     mark,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent, Thread
+from brim.sessions.lines import SessionLine, SessionLines
 from brim.text import fold
 
 _KEY = 24
@@ -52,7 +53,8 @@ class ClaudeRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._agent, self._begun = agent, False
+        self._agent = agent
+        self._begun = False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
@@ -63,13 +65,18 @@ class ClaudeRequests(RequestsReader):
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
 
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:  # noqa: ARG002 - its answers are merged, so no event says all
+        """Take the next line."""
+        self.take(line.content, line.at)
+
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: C901 - a parser: one branch for each kind of line
         """Take one line, which begins at byte *at*."""
         if not self._begun and "isSidechain" in line:
             self._begun = True
             if not self._agent and flag(line, "isSidechain"):
                 # A sub-agent's file under another name.
-                self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
+                self._agent = text(line, "agentId") or "unknown"
+                self._labels.words = (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
         kind = line.get("type")
@@ -111,7 +118,8 @@ class ClaudeRequests(RequestsReader):
         if not self._answer:
             self._settle()
             return self._state()
-        sent, before = self._answer["sent"], (self._compacted, self._snapshot)
+        sent = self._answer["sent"]
+        before = (self._compacted, self._snapshot)
         self.thread.sent.pop()
         self._compacted, self._snapshot = self._answer["before"]
         row = self._state()
@@ -131,12 +139,12 @@ class ClaudeRequests(RequestsReader):
             "snapshot": self._snapshot,
             "agent": self._agent,
         }
-        known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
+        parts = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
         later = {
             key for key, _, _ in self._loose
         }  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
-        return {**known, "records": records, "uuids": uuids[-2_000:], **state}
+        return {**parts, "records": records, "uuids": uuids[-2_000:], **state}
 
     def restore(self, row: Mapping[str, Any]) -> None:
         """Go on where ``to_row`` was called."""
@@ -144,17 +152,19 @@ class ClaudeRequests(RequestsReader):
         self._labels.restore(row["labels"])
         for key, at, sent in row["records"]:
             self._records[key] = Sent.from_row(sent) if at is None else self.thread.sent[at]
-            self._waiting = self._records[key] if at is None else None
+            self._waiting = None
+            if at is None:
+                self._waiting = self._records[key]
             self._records[key].id = "" if at is None else self._records[key].id
         for uuid, key in row["uuids"]:
             self._uuids[uuid] = key
-        self._window, self._compacted, self._snapshot = (
-            row["window"],
-            row["compacted"],
-            row["snapshot"],
-        )
-        self._agent, self._begun = row["agent"], True
-        self._labels.words = (TASK,) if self._agent else self._labels.words
+        self._window = row["window"]
+        self._compacted = row["compacted"]
+        self._snapshot = row["snapshot"]
+        self._agent = row["agent"]
+        self._begun = True
+        if self._agent:
+            self._labels.words = (TASK,)
 
     # Recorded requests ----------------------------------------------------------------------------
 
@@ -166,9 +176,9 @@ class ClaudeRequests(RequestsReader):
             keys.append(f"t{mark(compact_json(schema))}")
             self.thread.items.setdefault(keys[-1], (self._labels.tool(schema),))
         for block in system:
-            said = block if isinstance(block, str) else text(block, "text")
-            keys.append(f"s{mark(said)}")
-            self.thread.items.setdefault(keys[-1], (self._labels.system(said),))
+            prompt = block if isinstance(block, str) else text(block, "text")
+            keys.append(f"s{mark(prompt)}")
+            self.thread.items.setdefault(keys[-1], (self._labels.system(prompt),))
         self.thread.heads[head] = keys
 
     def _learn(self, key: str, message: Mapping[str, Any], **reported: int) -> None:
@@ -180,7 +190,9 @@ class ClaudeRequests(RequestsReader):
         self._close()
         base = self._records.get(text(line, "base"))
         keep = count(line, "keep")
-        place = self.thread.back(base.place, keep) if base and keep else NOWHERE
+        place = NOWHERE
+        if base and keep:
+            place = self.thread.back(base.place, keep)
         if keep and (base is None or self.thread.length(place) < keep):
             place = self.thread.add(NOWHERE, [f"lost {text(line, 'base')[:_KEY]}"])
         tail = [hash[:_KEY] for hash in items(line, "tail") if isinstance(hash, str)]
@@ -204,7 +216,8 @@ class ClaudeRequests(RequestsReader):
 
     def _assistant(self, line: Mapping[str, Any], at: int) -> None:
         message = mapping(line, "message")
-        id, model = text(message, "id"), text(message, "model")
+        id = text(message, "id")
+        model = text(message, "model")
         if (
             not id
             or model == SYNTHETIC
@@ -236,7 +249,8 @@ class ClaudeRequests(RequestsReader):
                 "",
                 recorded=False,
             )
-        sent.id, sent.model = id, model or sent.model
+        sent.id = id
+        sent.model = model or sent.model
         self._labels.model = sent.model or self._labels.model
         before = (self._compacted, self._snapshot)
         self._answer = {
@@ -248,7 +262,8 @@ class ClaudeRequests(RequestsReader):
             "usage": {},
             "uuids": [],
         }
-        self._waiting, self._compacted = None, False
+        self._waiting = None
+        self._compacted = False
         self.thread.sent.append(sent)
 
     def _close(self) -> None:
@@ -258,9 +273,11 @@ class ClaudeRequests(RequestsReader):
         """
         if not self._answer:
             return
-        answer, self._answer = self._answer, {}
+        answer = self._answer
+        self._answer = {}
         message = {"role": "assistant", "content": answer["content"]}
-        used, key = answer["usage"], hash_of(message)[:_KEY]
+        used = answer["usage"]
+        key = hash_of(message)[:_KEY]
         answer["sent"].usage = tokens(used) or answer["sent"].usage
         thinking = whole(used, "output_tokens_details", "thinking_tokens") or 0
         self._learn(key, message, output=count(used, "output_tokens"), thinking=thinking)
@@ -273,12 +290,12 @@ class ClaudeRequests(RequestsReader):
             return
         message = mapping(line, "message")
         content = message.get("content")
-        said, human = words(line, content)
+        prompt, human = words(line, content)
         # Newer clients say where a prompt came from; then the line holds nothing else, whatever it
         # looks like.
         is_prompt = text(line, "promptSource") not in ("", "system") and not flag(line, "isMeta")
         if flag(line, "isCompactSummary"):
-            self._labels.learn(said, (SUMMARY,))
+            self._labels.learn(prompt, (SUMMARY,))
         elif human or is_prompt or self._agent:
             for part in content if isinstance(content, list) else [content]:
                 if is_prompt or "<system-reminder>" not in text_of(part):
@@ -294,9 +311,9 @@ class ClaudeRequests(RequestsReader):
 
     def _settle(self) -> None:
         """Put the lines that came since the last request into the window."""
-        for key, label, said in self._loose:
-            if said and key not in self.thread.items:
-                self.thread.items[key] = tuple(self._labels.labelled(label, said))
+        for key, label, content in self._loose:
+            if content and key not in self.thread.items:
+                self.thread.items[key] = tuple(self._labels.labelled(label, content))
         self._window = self.thread.add(self._window, [key for key, _, _ in self._loose])
         self._loose.clear()
 
@@ -304,13 +321,16 @@ class ClaudeRequests(RequestsReader):
         """Empty the window, but for the messages that the client says it keeps."""
         self._close()
         self._settle()
-        kept = items(about, "preservedMessages", "allUuids") or items(
+        preserved = items(about, "preservedMessages", "allUuids") or items(
             about, "preservedMessages", "uuids"
         )
         keys = [
-            self._uuids[uuid] for uuid in kept if isinstance(uuid, str) and self._uuids.get(uuid)
+            self._uuids[uuid]
+            for uuid in preserved
+            if isinstance(uuid, str) and self._uuids.get(uuid)
         ]
-        self._window, self._compacted = NOWHERE, True
+        self._window = NOWHERE
+        self._compacted = True
         self._loose += [(key, (), "") for key in dict.fromkeys(keys)]
 
     # What the client adds -------------------------------------------------------------------------
@@ -332,9 +352,9 @@ class ClaudeRequests(RequestsReader):
                 name for name in items(attachment, "addedNames") if isinstance(name, str)
             )
         rendered = [text(part, "content") for part in items(line, "rendered")]
-        for said in rendered or [_unrendered(attachment)]:
+        for content in rendered or [_unrendered(attachment)]:
             inner = (
-                said.strip()
+                content.strip()
                 .removeprefix("<system-reminder>")
                 .removesuffix("</system-reminder>")
                 .strip()
@@ -346,8 +366,10 @@ class ClaudeRequests(RequestsReader):
 
     def _label_of(self, kind: str, attachment: Mapping[str, Any]) -> Label:
         if kind == "hook_additional_context":
-            said = "\n".join(part for part in items(attachment, "content") if isinstance(part, str))
-            return self._labels.hook_label(text(attachment, "hookEvent") or "hook", said)
+            content = "\n".join(
+                part for part in items(attachment, "content") if isinstance(part, str)
+            )
+            return self._labels.hook_label(text(attachment, "hookEvent") or "hook", content)
         if kind == "nested_memory":
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
@@ -362,7 +384,8 @@ class ClaudeRequests(RequestsReader):
         """
         tools = [value(tool, "schema") or tool for tool in items(attachment, "tools")]
         system = [text(attachment, "cliPrefix"), *items(attachment, "systemPrompt")]
-        before, self._snapshot = self._snapshot, f"p{mark(compact_json([tools, system]))}"
+        before = self._snapshot
+        self._snapshot = f"p{mark(compact_json([tools, system]))}"
         self._head(self._snapshot, tools, [block for block in system if block])
         if not tools:
             self.thread.partial.add(self._snapshot)
@@ -376,7 +399,7 @@ def _unrendered(attachment: Mapping[str, Any]) -> str:
     content = attachment.get("content")
     inner = mapping(content, "file") or mapping(content)
     lines = items(attachment, "content") or items(attachment, "addedLines")
-    said = (
+    plain = (
         text(attachment, "content") or text(inner, "content") or text_of(attachment.get("prompt"))
     )
-    return said or "\n".join(part for part in lines if isinstance(part, str))
+    return plain or "\n".join(part for part in lines if isinstance(part, str))

@@ -25,7 +25,8 @@ EXACT = "recorded exactly"
 CALIBRATED = "calibrated"
 FAILED = "this estimate failed"
 
-LEAST_RATIO, MOST_RATIO = 0.4, 3.0
+LEAST_RATIO = 0.4
+MOST_RATIO = 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
 _LEAST_LOCAL = 500
 _JUMP = 0.1
@@ -254,7 +255,7 @@ def requests_of(
     tokens its client sends without recording them.
     """
     learned: dict[str, _Learned] = {}
-    found = []
+    requests = []
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
         if sent.model not in learned:
@@ -275,10 +276,10 @@ def requests_of(
             sent.settings,
             sent.id,
         )
-        found.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
+        requests.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
         if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
-    return found
+    return requests
 
 
 def tokens_of_part(requests: Sequence[ComposedRequest], name: str) -> list[int]:
@@ -307,9 +308,11 @@ class _Learned:
     """What the requests of one model have shown so far."""
 
     def __init__(self, prior: Ratio, hidden: int | None) -> None:
-        self._prior, self._hidden = prior, hidden
+        self._prior = prior
+        self._hidden = hidden
         self._ratio: float | None = None
-        self._last, self._unresolved = (0, 0), 0
+        self._last = (0, 0)
+        self._unresolved = 0
         self._excess = (
             0.0  # billed for what no part shows; it must not make every other part look larger
         )
@@ -319,7 +322,9 @@ class _Learned:
 
     def known(self, *, is_hidden: bool) -> KnownParts:
         """Return what is known now."""
-        hidden = self._hidden if is_hidden else None
+        hidden = None
+        if is_hidden:
+            hidden = self._hidden
         if self._ratio is None:
             return KnownParts(self._prior.value, self._prior.basis, hidden)
         return KnownParts(self._ratio, "calibrated", hidden)
@@ -337,13 +342,16 @@ class _Learned:
             self._observe_ends(local, texts)
         elif local >= _LEAST_LOCAL:
             self._observe_all(local, texts)
-        self._last, self._unresolved = (local, texts), unresolved
+        self._last = (local, texts)
+        self._unresolved = unresolved
 
     def _observe_all(self, local: int, texts: int) -> None:
         """Take a request all of whose parts are recorded: the ratio is that of its sums."""
         if self._ratio is not None:
             before, billed = self._last
-            added = (texts - billed) / (local - before) if local > before else 0.0
+            added = 0.0
+            if local > before:
+                added = (texts - billed) / (local - before)
             if local < before:  # much has left: what wasn't explained may have gone with it
                 offs = (
                     abs((texts - excess) / local - self._ratio) for excess in (0.0, self._excess)
@@ -359,7 +367,9 @@ class _Learned:
         """Take a request with messages that no line holds: only what came since the one before says
         something."""
         before, billed = self._last
-        grown = local - before if unresolved == self._unresolved else 0
+        grown = 0
+        if unresolved == self._unresolved:
+            grown = local - before
         if (
             self._ratio is None
             and grown >= _LEAST_SPAN
@@ -372,14 +382,14 @@ class _Learned:
         requests."""
         ends = sorted([*self._ends, (local, texts)])
         self._ends = [ends[0], ends[-1]]
-        (least, small), (most, large) = self._ends
+        (smallest, small), (largest, large) = self._ends
         if (
-            most - least >= _LEAST_SPAN
-            and LEAST_RATIO <= (large - small) / (most - least) <= MOST_RATIO
+            largest - smallest >= _LEAST_SPAN
+            and LEAST_RATIO <= (large - small) / (largest - smallest) <= MOST_RATIO
         ):
-            self._ratio = (large - small) / (most - least)
+            self._ratio = (large - small) / (largest - smallest)
         # The smallest request says most about what all of them share.
-        self._hidden = max(0, round(small - least * (self._ratio or self._prior.value)))
+        self._hidden = max(0, round(small - smallest * (self._ratio or self._prior.value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,13 +422,19 @@ def compare(
         after.model,
         after.settings and before.settings,
     ):
-        breaker: Label = ("model",) if before.model != after.model else ("settings",)
+        breaker: Label = ("settings",)
+        if before.model != after.model:
+            breaker = ("model",)
     else:
         while same < min(len(olds), len(news)) and _key(olds[same]) == _key(news[same]):
             same += 1
-        breaker = (news[same] if same < len(news) else olds[same]).label if same < len(olds) else ()
-    had, has = Counter(map(_key, olds)), Counter(map(_key, news))
-    came, left = _only(news, had), _only(olds, has)
+        breaker = ()
+        if same < len(olds):
+            breaker = (news[same] if same < len(news) else olds[same]).label
+    had = Counter(map(_key, olds))
+    has = Counter(map(_key, news))
+    came = _only(news, had)
+    left = _only(olds, has)
     again = [piece for piece in news[same:] if had[_key(piece)]]
     return CompositionChange(
         tuple(after.tree(came)),
@@ -433,12 +449,15 @@ def _key(piece: RequestPiece) -> tuple[Label, str]:
     return piece.label, piece.mark
 
 
-def _only(pieces: list[RequestPiece], others: Counter[tuple[Label, str]]) -> list[RequestPiece]:
+def _only(
+    pieces: list[RequestPiece], known_counts: Counter[tuple[Label, str]]
+) -> list[RequestPiece]:
     """Return the *pieces* that the *others* don't have as often."""
-    rest, found = Counter(others), []
+    left = Counter(known_counts)
+    only = []
     for piece in pieces:
-        if rest[_key(piece)] > 0:
-            rest[_key(piece)] -= 1
+        if left[_key(piece)] > 0:
+            left[_key(piece)] -= 1
         else:
-            found.append(piece)
-    return found
+            only.append(piece)
+    return only

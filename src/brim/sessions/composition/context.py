@@ -52,7 +52,8 @@ from brim.tokens.calibrate import (
     MemoryCalibrationStore,
 )
 
-MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
+MOST_SIBLINGS = 3
+LARGEST_SIBLING = 20_000_000
 """Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes
 each may have."""
 
@@ -91,7 +92,8 @@ def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int 
     Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else
     plain input.
     """
-    used, day = request.usage, today() if request.time is None else day_of(request.time)
+    used = request.usage
+    day = today() if request.time is None else day_of(request.time)
     tiers = charges_of(request.model).tiers(day, used.factors)
     kind = (
         "cache_write_1h"
@@ -103,14 +105,19 @@ def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int 
     share = _Share(
         used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh}
     )
-    return None if tiers is None else charged(share, tiers)
+    if tiers is None:
+        return None
+    return charged(share, tiers)
 
 
 def rewrite_price(request: ComposedRequest, tokens: int) -> int | None:
     """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the
     cache."""
-    fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
-    return None if fresh is None or read is None else max(0, fresh - read)
+    fresh = price_of(request, fresh=tokens)
+    read = price_of(request, read=tokens)
+    if fresh is None or read is None:
+        return None
+    return max(0, fresh - read)
 
 
 @dataclass(frozen=True)
@@ -155,12 +162,16 @@ def _rewritten(requests: Sequence[ComposedRequest], without: str) -> tuple[int, 
         (after, compare(before, after, without=without).rewritten_tokens)
         for before, after in resumed
     ]
-    return sum(size for _, size in sizes), _sum([rewrite_price(*each) for each in sizes])
+    return sum(size for _, size in sizes), _sum(
+        [rewrite_price(*request_and_size) for request_and_size in sizes]
+    )
 
 
 def _sum(costs: Sequence[int | None]) -> int | None:
     """Return the sum of *costs*; None if one isn't known."""
-    return None if None in costs else sum(cost or 0 for cost in costs)
+    if None in costs:
+        return None
+    return sum(cost or 0 for cost in costs)
 
 
 @dataclass(frozen=True)
@@ -181,7 +192,9 @@ class ContextReport:
     @property
     def parts(self) -> tuple[RequestPart, ...]:
         """The tree, the largest part first."""
-        return self.request.parts if self.request else ()
+        if self.request:
+            return self.request.parts
+        return ()
 
     @property
     def is_now(self) -> bool:
@@ -198,7 +211,7 @@ class ContextReport:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values: those of ``brim context --watch``, and what is known about the
         request."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             **self.reading,
             "requests": self.count,
             "request": None,
@@ -206,9 +219,10 @@ class ContextReport:
             "brim": None,
         }
         if self.request is None or self.brim is None:
-            return found
-        request, known = self.request, self.request.known
-        found["request"] = {
+            return values
+        request = self.request
+        known = request.known
+        values["request"] = {
             "number": request.number,
             "id": request.id,
             "time": request.time,
@@ -222,13 +236,14 @@ class ContextReport:
             "estimate": "failed" if request.balance.failed else "ok",
             "scale": round(request.balance.scale, 4),
         }
-        found["parts"], found["brim"] = [part.to_dict() for part in self.parts], self.brim.to_dict()
+        values["parts"] = [part.to_dict() for part in self.parts]
+        values["brim"] = self.brim.to_dict()
         if self.is_now:
-            found["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
+            values["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
         if self.change is not None and self.since is not None:
             cost = {"since": self.since.number, "rewrite_cost": self.rewrite_cost}
-            found["change"] = {**cost, **self.change.to_dict()}
-        return found
+            values["change"] = {**cost, **self.change.to_dict()}
+        return values
 
 
 def context_report(
@@ -260,17 +275,20 @@ def context_at(
     before."""
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
-            known = (
-                f"it has 1 to {len(requests)}"
-                if requests
-                else "it has none that brim can take apart"
-            )
-            raise InputError(f"{name} {number}: the session has no such request; {known}")
+            numbers = "it has none that brim can take apart"
+            if requests:
+                numbers = f"it has 1 to {len(requests)}"
+            raise InputError(f"{name} {number}: the session has no such request; {numbers}")
     if not requests:
         return ContextReport(reading, None, 0)
-    number = len(requests) if at is None else at
-    request, before = requests[number - 1], requests[since - 1] if since else None
-    change = compare(before, request) if before is not None else None
+    number = at or len(requests)
+    request = requests[number - 1]
+    before = None
+    if since:
+        before = requests[since - 1]
+    change = None
+    if before is not None:
+        change = compare(before, request)
     return ContextReport(
         reading, request, len(requests), brims_share(requests[:number]), before, change
     )
@@ -284,18 +302,21 @@ def session_requests(
     If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
     sessions next to the file are read.
     """
-    path, kept = os.path.realpath(path), RequestIndex(index)
-    before = kept.mark(path)
-    thread, reached = read_thread(path, mark=before, marking=kept.is_kept, on_read=on_read)
+    path = os.path.realpath(path)
+    request_index = RequestIndex(index)
+    before = request_index.mark(path)
+    thread, reached = read_thread(path, mark=before, marking=request_index.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
-    requests = requests_of(thread, *kept.learned(path, begins))
+    requests = requests_of(thread, *request_index.learned(path, begins))
     if thread.sent and (before is None or before.offset != reached.offset):
-        kept.keep(path, reached, requests)
-    shown = requests[-1 if at is None else at - 1 :][:1]
-    for sibling in _earlier(path, begins) if shown and shown[0].known.basis == "estimated" else ():
+        request_index.keep(path, reached, requests)
+    selected = requests[-1 if at is None else at - 1 :][:1]
+    for sibling in (
+        _earlier(path, begins) if selected and selected[0].known.basis == "estimated" else ()
+    ):
         with suppress(InputError):
             ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
-            if shown[0].model in ratios:
+            if selected[0].model in ratios:
                 return requests_of(thread, ratios, hidden)
     return requests
 
@@ -303,7 +324,7 @@ def session_requests(
 def _earlier(path: str, before: float) -> list[str]:
     """Return the sessions next to *path* that were last written *before* this time, the latest
     first."""
-    found = []
+    siblings = []
     with suppress(OSError), os.scandir(os.path.dirname(path)) as entries:
         for entry in entries:
             with suppress(OSError):
@@ -312,8 +333,8 @@ def _earlier(path: str, before: float) -> list[str]:
                     entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
                 )
                 if is_session and about.st_size <= LARGEST_SIBLING:
-                    found.append((about.st_mtime, entry.path))
-    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][
+                    siblings.append((about.st_mtime, entry.path))
+    return [sibling for written, sibling in sorted(siblings, reverse=True) if written <= before][
         :MOST_SIBLINGS
     ]
 
@@ -353,13 +374,16 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
     """Return the moments of a thread's *requests*: all of them, from the first."""
     sizes = {
         group: [
-            sum(each)
-            for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)
+            sum(sizes_of_names)
+            for sizes_of_names in zip(
+                *(tokens_of_part(requests, name) for name in names), strict=True
+            )
         ]
         for group, names in GROUPS.items()
     }
     hidden = "system + tools"
-    found, before = list[Moment](), set[str]()
+    moments = list[Moment]()
+    before = set[str]()
     for at, request in enumerate(requests):
         parts = {group: tokens[at] for group, tokens in sizes.items()}
         parts[hidden] += request.balance.not_recorded
@@ -375,9 +399,11 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
             request.billed,
             request.usage.cache_read,
         )
-        label = cause.label if cause is not None and largest else ()
-        found.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
-    return found
+        label: Label = ()
+        if cause is not None and largest:
+            label = cause.label
+        moments.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
+    return moments
 
 
 class RequestIndex:
@@ -412,7 +438,8 @@ class RequestIndex:
         That is the ratio of its tokens, and how many of them its client sends without recording
         them.
         """
-        ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+        ratios = MemoryCalibrationStore()
+        hidden = dict[str, int]()
         with (
             suppress(StoreError, ValueError, TypeError, AttributeError),
             open_index(self._path) as index,
@@ -429,7 +456,7 @@ class RequestIndex:
         if not self._path:
             return
         ratios, hidden = learned_from(requests)
-        ends = max((each.time for each in requests if each.time is not None), default=0.0)
+        ends = max((request.time for request in requests if request.time is not None), default=0.0)
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
         numbers = {model: [*calibration] for model, calibration in ratios.items()}
         row = (file, mark.offset, mark.check, state, ends, json.dumps(numbers), json.dumps(hidden))
@@ -447,11 +474,12 @@ def learned_from(
 ) -> tuple[MemoryCalibrationStore, dict[str, int]]:
     """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't
     record."""
-    ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-    for each in requests:
-        if each.known.basis == "calibrated":
-            ratio = min(MAX_RATIO, max(MIN_RATIO, each.known.ratio))
-            ratios.put(each.model, Calibration(ratio, 0.0, MIN_SAMPLES))
-        if each.known.hidden:
-            hidden[each.model] = each.known.hidden
+    ratios = MemoryCalibrationStore()
+    hidden = dict[str, int]()
+    for request in requests:
+        if request.known.basis == "calibrated":
+            ratio = min(MAX_RATIO, max(MIN_RATIO, request.known.ratio))
+            ratios.put(request.model, Calibration(ratio, 0.0, MIN_SAMPLES))
+        if request.known.hidden:
+            hidden[request.model] = request.known.hidden
     return ratios, hidden

@@ -11,10 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from brim.agents.codex.transcript import CodexRolloutReader
-from brim.agents.events import ModelSeen, Usage
+from brim.agents.events import ModelSeen, StateSeen, Usage
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value
-from brim.agents.gemini.transcript import GeminiTranscriptReader
 from brim.sessions.composition.pieces import (
     AGENTS,
     IMAGES,
@@ -33,6 +31,7 @@ from brim.sessions.composition.pieces import (
     tool_label,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent
+from brim.sessions.lines import SessionLine, SessionLines
 
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
@@ -40,6 +39,8 @@ _HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
 _CONTEXT_FILE = re.compile(
     r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M
 )
+_WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
+"""Where Gemini CLI tells its model which folder it works in."""
 
 
 class CodexRequests(RequestsReader):
@@ -51,14 +52,26 @@ class CodexRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._reader = CodexRolloutReader()
         self._answered: list[
             str
         ] = []  # what came since the model began to answer: items of the next request
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
-        """Take one line."""
-        kind, payload = text(line, "type"), mapping(line, "payload")
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next line."""
+        self._take(line.content)
+        for event in lines.events(line):
+            if isinstance(event, ModelSeen):
+                self._model = event.model or self._model
+                self._labels.model = self._model
+            elif isinstance(event, Usage):
+                thinking = count(line.content, "payload", "usage", "reasoning_output_tokens")
+                self._sent(event, thinking)
+            elif isinstance(event, StateSeen) and event.name == "folder":
+                self._folder = event.value
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        kind = text(line, "type")
+        payload = mapping(line, "payload")
         if kind == "session_meta" and not self._head:
             self._see_prompt(
                 text(payload, "base_instructions", "text") or text(payload, "instructions")
@@ -67,11 +80,6 @@ class CodexRequests(RequestsReader):
             self._item(payload, is_summary=flag(line, "metadata", "compaction_output"))
         elif kind == "compacted":
             self._compact(payload)
-        for event in self._reader.events(line):
-            if isinstance(event, ModelSeen):
-                self._model = self._labels.model = event.model or self._model
-            elif isinstance(event, Usage):
-                self._sent(event, count(payload, "usage", "reasoning_output_tokens"))
 
     def _see_prompt(self, instructions: str) -> None:
         if instructions:
@@ -95,7 +103,8 @@ class CodexRequests(RequestsReader):
 
     def _keep(self, payload: Mapping[str, Any]) -> tuple[str, bool]:
         """Keep the pieces of an item; return its key, and whether the model wrote it."""
-        kind, role = text(payload, "type"), text(payload, "role")
+        kind = text(payload, "type")
+        role = text(payload, "role")
         key = f"{kind[:1]}{mark(compact_json(payload))}"
         is_answer = role == "assistant" or kind == "reasoning" or kind.endswith("_call")
         if key not in self.thread.items:
@@ -113,45 +122,44 @@ class CodexRequests(RequestsReader):
         elif kind == "reasoning":
             yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
         elif kind.endswith("_output"):
-            said = payload.get("output")
-            inner = value(said, "content") if isinstance(said, Mapping) else said
             label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
-            yield self._labels.piece(
-                label, text_of(inner) or (compact_json(inner) if inner else "")
-            )
+            yield self._labels.piece(label, _output_text(payload.get("output")))
         elif kind.endswith("_call"):
             name = text(payload, "name") or kind.removesuffix("_call")
-            given = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._calls[call] = call_label(name, given)
-            said = given if isinstance(given, str) else compact_json(given)
-            yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {said}")
+            raw_input = payload.get("arguments") or payload.get("input") or payload.get("action")
+            self._calls[call] = call_label(name, raw_input, self._folder)
+            words = raw_input
+            if not isinstance(raw_input, str):
+                words = compact_json(raw_input)
+            yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {words}")
 
     def _part(self, role: str, part: object, kind: str) -> Iterator[RequestPiece]:
-        said = text(part, "text")
+        words = text(part, "text")
         if role == "assistant":
-            yield self._labels.piece((AGENTS, "text"), said)
+            yield self._labels.piece((AGENTS, "text"), words)
         elif text(part, "type") == "input_image":
             yield self._labels.media((IMAGES, "from you"), mapping(part))
-        elif file := _PROJECT_FILE.match(said):
-            yours, divided, projects = said.partition(_PROJECT_DOC)
+        elif file := _PROJECT_FILE.match(words):
+            user_file, divided, projects = words.partition(_PROJECT_DOC)
             if divided:
-                yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), yours)
+                yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), user_file)
             yield self._labels.piece(
-                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else said
+                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else words
             )
         elif kind == "hooks.additional_context":
-            yield self._labels.piece(self._labels.hook_label("hook", said), said)
+            yield self._labels.piece(self._labels.hook_label("hook", words), words)
         else:
             label = labels_of("codex").get(kind) or (
                 (REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None
             )
             fallback = (
-                self._labels.words if role == "user" else self._labels.hook_label("hook", said)
+                self._labels.words if role == "user" else self._labels.hook_label("hook", words)
             )
-            yield self._labels.piece(label or opening_label(said, "other") or fallback, said)
+            yield self._labels.piece(label or opening_label(words, "other") or fallback, words)
 
     def _sent(self, event: Usage, thought: int) -> None:
-        place, model = self._window, event.model or self._model
+        place = self._window
+        model = event.model or self._model
         sent = Sent(
             event.request,
             model,
@@ -162,7 +170,8 @@ class CodexRequests(RequestsReader):
             recorded=False,
             usage=event.tokens,
         )
-        sent.compacts, self._summarizes = self._summarizes, False
+        sent.compacts = self._summarizes
+        self._summarizes = False
         self.thread.sent.append(sent)
         for key in self._answered:
             if key.startswith("r") and thought:
@@ -181,12 +190,25 @@ class CodexRequests(RequestsReader):
             )
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
-        kept = [part for part in items(payload, "replacement_history") if isinstance(part, Mapping)]
-        if not kept:
+        history = [
+            part for part in items(payload, "replacement_history") if isinstance(part, Mapping)
+        ]
+        if not history:
             content = [{"type": "input_text", "text": text(payload, "message")}]
-            kept = [{"type": "message", "role": "user", "content": content}]
+            history = [{"type": "message", "role": "user", "content": content}]
         self._answered = []
-        self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in kept])
+        self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in history])
+
+
+def _output_text(output: object) -> str:
+    """Return what a tool answered."""
+    content = output
+    if isinstance(output, Mapping):
+        content = value(output, "content")
+    words = text_of(content)
+    if not words and content:
+        return compact_json(content)
+    return words
 
 
 class GeminiRequests(RequestsReader):
@@ -196,26 +218,35 @@ class GeminiRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._reader = GeminiTranscriptReader()
         self._answer: Mapping[
             str, Any
         ] = {}  # a message of the model, written again when its tools have ended
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
-        """Take one line."""
-        used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
-        replaced = items(line, "$set", "messages")
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next line."""
+        usages = {}
+        for event in lines.events(line):
+            if isinstance(event, Usage):
+                usages[event.request] = event
+        content = line.content
+        replaced = items(content, "$set", "messages")
         if replaced:
-            self._answer, self._results, self._window = {}, {}, NOWHERE
-        for message in [line] if text(line, "type") else [*items(line, "messages"), *replaced]:
+            self._answer = {}
+            self._results = {}
+            self._window = NOWHERE
+        messages = [*items(content, "messages"), *replaced]
+        if text(content, "type"):
+            messages = [content]
+        for message in messages:
             if isinstance(message, Mapping):
-                self._message(message, {event.request: event for event in used})
+                self._message(message, usages)
         if replaced:
             self._close()
 
     def _message(self, message: Mapping[str, Any], used: Mapping[str, Usage]) -> None:
-        kind, id = text(message, "type"), text(message, "id")
+        kind = text(message, "type")
+        id = text(message, "id")
         if kind == "gemini":
             if id != text(self._answer, "id"):
                 self._close()
@@ -240,7 +271,8 @@ class GeminiRequests(RequestsReader):
 
     def _close(self) -> None:
         """Put the model's message into the window."""
-        answer, self._answer = self._answer, {}
+        answer = self._answer
+        self._answer = {}
         if not answer:
             return
         pieces = [self._labels.piece((AGENTS, "text"), text_of(answer.get("content")))]
@@ -250,17 +282,20 @@ class GeminiRequests(RequestsReader):
             call for part in items(answer, "content") if (call := mapping(part, "functionCall"))
         ]
         for call in calls or items(answer, "toolCalls"):
-            id, name = text(call, "id"), text(call, "name")
-            self._calls[id] = call_label(name, value(call, "args"))
+            id = text(call, "id")
+            name = text(call, "name")
+            self._calls[id] = call_label(name, value(call, "args"), self._folder)
             if result := value(call, "result"):
                 self._results[id] = result
-            said = f"{name} {compact_json(value(call, 'args'))}"
-            pieces.append(self._labels.piece((AGENTS, "calls", *tool_label(name)), said))
+            words = f"{name} {compact_json(value(call, 'args'))}"
+            pieces.append(self._labels.piece((AGENTS, "calls", *tool_label(name)), words))
         self._add(pieces)
 
     def _give_results(self) -> None:
         for result in self._results.values():
-            parts = result if isinstance(result, list) else [result]
+            parts = [result]
+            if isinstance(result, list):
+                parts = result
             self._add([piece for part in parts for piece in self._response(part)])
         self._results = {}
 
@@ -276,30 +311,33 @@ class GeminiRequests(RequestsReader):
                 yield from self._with_hooks(text_of(part), self._words)
 
     def _with_hooks(
-        self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]
+        self, words: str, pieces: Callable[[str], Iterable[RequestPiece]]
     ) -> Iterator[RequestPiece]:
         """Give the *pieces* of a text, and between them what hooks told."""
         at = 0
-        for hook in _HOOK.finditer(said):
-            yield from pieces(said[at : hook.start()])
+        for hook in _HOOK.finditer(words):
+            yield from pieces(words[at : hook.start()])
             yield self._labels.piece(self._labels.hook_label("hook", hook[1]), hook[0])
             at = hook.end()
-        yield from pieces(said[at:])
+        yield from pieces(words[at:])
 
-    def _words(self, said: str) -> Iterator[RequestPiece]:
+    def _words(self, words: str) -> Iterator[RequestPiece]:
+        folder = _WORKSPACE.search(words)
+        if folder and not self._folder:
+            self._folder = folder[1].strip()
         at = 0
-        for file in _CONTEXT_FILE.finditer(said):
-            if said[at : file.start()].strip():
-                yield self._labels.piece((REMINDERS, "session context"), said[at : file.start()])
+        for file in _CONTEXT_FILE.finditer(words):
+            if words[at : file.start()].strip():
+                yield self._labels.piece((REMINDERS, "session context"), words[at : file.start()])
             yield self._labels.piece((MEMORY, file[1]), file[0])
             at = file.end()
-        if said[at:].strip():
+        if words[at:].strip():
             label = (
                 (REMINDERS, "session context")
                 if at
-                else opening_label(said, "other") or self._labels.words
+                else opening_label(words, "other") or self._labels.words
             )
-            yield self._labels.piece(label, said[at:])
+            yield self._labels.piece(label, words[at:])
 
     def _response(self, part: object) -> Iterator[RequestPiece]:
         answer = mapping(part, "functionResponse")
@@ -309,14 +347,14 @@ class GeminiRequests(RequestsReader):
             return
         label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
         response = mapping(answer, "response")
-        said = text(response, "output") or compact_json(response)
+        output = text(response, "output") or compact_json(response)
         yield from self._with_hooks(
-            said, lambda part: [self._labels.piece((RESULTS, *label), part)]
+            output, lambda part: [self._labels.piece((RESULTS, *label), part)]
         )
 
     def _add(self, pieces: Iterable[RequestPiece]) -> None:
-        found = tuple(piece for piece in pieces if piece.local or piece.own)
-        key = f"g{mark(''.join(piece.mark for piece in found))}"
-        if found:
-            self.thread.items.setdefault(key, found)
+        counted = tuple(piece for piece in pieces if piece.local or piece.own)
+        key = f"g{mark(''.join(piece.mark for piece in counted))}"
+        if counted:
+            self.thread.items.setdefault(key, counted)
             self._window = self.thread.add(self._window, [key])

@@ -9,6 +9,7 @@ looked at only where no line says anything.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,15 +26,19 @@ from brim.masking import mask
 from brim.text import fold
 from brim.tokens.messages import Framing, measure
 
-SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
-    "system prompt",
-    "tools",
-    "memory files",
-    "reminders",
-    "brim",
-)
-YOURS, TASK, AGENTS, THINKING = "your words", "task of the main agent", "agent's words", "thinking"
-RESULTS, IMAGES, SUMMARY, UNRESOLVED = "tool results", "images", "summary", "not resolved"
+SYSTEM = "system prompt"
+TOOLS = "tools"
+MEMORY = "memory files"
+REMINDERS = "reminders"
+BRIM = "brim"
+YOURS = "your words"
+TASK = "task of the main agent"
+AGENTS = "agent's words"
+THINKING = "thinking"
+RESULTS = "tool results"
+IMAGES = "images"
+SUMMARY = "summary"
+UNRESOLVED = "not resolved"
 
 Label = tuple[str, ...]
 Count = Callable[[str], int]
@@ -53,7 +58,9 @@ _TARGETS = (
     "description",
     "prompt",
 )
-_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_PATHS = ("file_path", "path")
+_OPEN = "<system-reminder>"
+_CLOSE = "</system-reminder>"
 _REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
 _AFTER_FILES = re.compile(
@@ -112,21 +119,28 @@ def tool_label(name: str) -> Label:
     ('mcp: shop', 'find')
     """
     _, *parts = name.split("__", 2) if name.startswith("mcp__") else ("",)
-    return (f"mcp: {parts[0]}", parts[1]) if len(parts) == 2 else (name or "unknown tool",)
+    if len(parts) == 2:
+        return (f"mcp: {parts[0]}", parts[1])
+    return (name or "unknown tool",)
 
 
-def call_label(name: str, given: object) -> Label:
+def call_label(name: str, raw_input: object, folder: str = "") -> Label:
     """Return how the result of a call is shown: the tool, and the file, command or search that it
-    was for."""
-    known = normalized(kind_of_tool(name), arguments(given))
-    key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
-    if not key:
-        return tool_label(name)
-    target = known[key]
-    return (
-        *tool_label(name),
-        fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target),
-    )
+    was for.
+
+    A path is as seen from *folder*, so a file has one name however an agent writes it.
+    """
+    call_input = normalized(kind_of_tool(name), arguments(raw_input))
+    for key in _TARGETS:
+        target = call_input.get(key)
+        if not isinstance(target, str) or not target:
+            continue
+        if key in _PATHS:
+            label = fold(os.path.normpath(os.path.join(folder, target)), LONGEST_LABEL)
+        else:
+            label = short(target)
+        return (*tool_label(name), label)
+    return tool_label(name)
 
 
 @cache
@@ -134,13 +148,15 @@ def labels_of(group: str) -> dict[str, Label]:
     """Return the labels of one *group* in ``data/labels.tsv``, by how a text begins or what the
     client calls it."""
     rows = data_rows(__file__, "labels.tsv")
-    return {sign: tuple(label.split(" > ")) for found, sign, label in rows if found == group}
+    return {
+        sign: tuple(label.split(" > ")) for row_group, sign, label in rows if row_group == group
+    }
 
 
-def opening_label(said: str, group: str) -> Label | None:
+def opening_label(words: str, group: str) -> Label | None:
     """Return the label of the first opening of *group* that *said* begins with."""
     return next(
-        (label for start, label in labels_of(group).items() if said.lstrip().startswith(start)),
+        (label for start, label in labels_of(group).items() if words.lstrip().startswith(start)),
         None,
     )
 
@@ -163,15 +179,19 @@ class Labels:
         self._brims: set[str] = set()
         self._headings: set[str] = set()
         self._shared: dict[Label, Label] = {}
-        self.words: Label = (TASK,) if is_agents else (YOURS,)
+        self.words: Label = (YOURS,)
+        if is_agents:
+            self.words = (TASK,)
 
     def to_row(self) -> dict[str, Any]:
         """Return what was learned as JSON values: labels and digests, no text."""
-        known = [
-            (head, *key, label) for head, each in self._known.items() for key, label in each.items()
+        learned = [
+            (head, *key, label)
+            for head, labels in self._known.items()
+            for key, label in labels.items()
         ]
         return {
-            "known": known,
+            "known": learned,
             "calls": list(self._calls.items()),
             "brims": [*self._brims],
             "headings": [*self._headings],
@@ -183,20 +203,21 @@ class Labels:
             self._known.setdefault(head, {})[size, digest] = tuple(label)
         for id, label in row["calls"]:
             self._calls[id] = tuple(label)
-        self._brims, self._headings = set(row["brims"]), set(row["headings"])
+        self._brims = set(row["brims"])
+        self._headings = set(row["headings"])
 
     # What lines say -------------------------------------------------------------------------------
 
-    def learn(self, said: str, label: Label) -> None:
+    def learn(self, words: str, label: Label) -> None:
         """Take that the text *said* is what *label* says, wherever it stands."""
-        said = said.strip()
-        if said:
-            self._known.setdefault(mark(said[:_HEAD]), {})[len(said), mark(said)] = label
+        words = words.strip()
+        if words:
+            self._known.setdefault(mark(words[:_HEAD]), {})[len(words), mark(words)] = label
 
-    def learn_call(self, id: str, name: str, given: object) -> None:
+    def learn_call(self, id: str, name: str, raw_input: object) -> None:
         """Take that the call *id* was of the tool *name*."""
         if id and name and id not in self._calls:
-            self._calls[id] = call_label(name, given)
+            self._calls[id] = call_label(name, raw_input)
 
     def learn_headings(self, names: Iterable[str]) -> None:
         """Take that the client names these memory files or MCP servers: what else looks like a
@@ -214,42 +235,48 @@ class Labels:
                 mark((text(answer, "hookSpecificOutput", "additionalContext") or stdout).strip())
             )
 
-    def hook_label(self, event: str, said: str) -> Label:
+    def hook_label(self, event: str, words: str) -> Label:
         """Return whose text a hook's is: brim's, or another hook's."""
-        is_brims = mark(said.strip()) in self._brims or _BRIMS_TEXT.match(said.strip())
-        return (BRIM, event) if is_brims else (REMINDERS, "hooks", event)
+        is_brims = mark(words.strip()) in self._brims or _BRIMS_TEXT.match(words.strip())
+        if is_brims:
+            return (BRIM, event)
+        return (REMINDERS, "hooks", event)
 
     # What texts are -------------------------------------------------------------------------------
 
-    def piece(self, label: Label, said: str) -> RequestPiece:
+    def piece(self, label: Label, words: str) -> RequestPiece:
         """Return *said* as one piece."""
         label = self._shared.setdefault(label, label)  # one label is that of many pieces
-        return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
+        return RequestPiece(label, self._count(words) if words else 0, 0, mark(words))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
         """Return the pieces of a message.
 
         *reported* is ``output`` and ``thinking``, for an answer of the model.
         """
-        blocks = content if isinstance(content, list) else [content]
-        found: list[RequestPiece] = []
+        blocks = [content]
+        if isinstance(content, list):
+            blocks = content
+        pieces: list[RequestPiece] = []
         for block in blocks:
-            known = {"type": "text", "text": block} if isinstance(block, str) else block
-            found += self._block(role, known) if isinstance(known, Mapping) else ()
-        if any(piece.label[0] == THINKING for piece in found):
-            found = _with_thinking(found, **reported)
-        return tuple(found)
+            mapped = block
+            if isinstance(block, str):
+                mapped = {"type": "text", "text": block}
+            pieces += self._block(role, mapped) if isinstance(mapped, Mapping) else ()
+        if any(piece.label[0] == THINKING for piece in pieces):
+            pieces = _with_thinking(pieces, **reported)
+        return tuple(pieces)
 
     def _block(self, role: str, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
         kind = text(block, "type")
         if kind in ("text", "input_text", "output_text"):
-            said = text(block, "text")
+            words = text(block, "text")
             if role == "assistant":
-                yield self.piece((AGENTS, "text"), said)
+                yield self.piece((AGENTS, "text"), words)
             elif role in ("system", "developer"):
-                yield from self._joined(said)
+                yield from self._joined(words)
             else:
-                yield from self._told(said)
+                yield from self._told(words)
         elif kind == "tool_result":
             yield from self._result(block)
         elif kind in ("thinking", "redacted_thinking"):
@@ -289,129 +316,128 @@ class Labels:
         if isinstance(content, str):
             yield self.piece((RESULTS, *label), content)
             return
-        parts = (
-            [part for part in content if isinstance(part, Mapping)]
-            if isinstance(content, list)
-            else []
-        )
+        parts = []
+        if isinstance(content, list):
+            parts = [part for part in content if isinstance(part, Mapping)]
         for part in parts:
-            said, kind = text(part, "text"), text(part, "type")
+            words = text(part, "text")
+            kind = text(part, "type")
             if kind in ("image", "document"):
                 yield self.media((IMAGES, *label[-1:]), part)
             elif kind == "tool_reference":
                 yield self.piece((TOOLS, "loaded by search"), text(part, "tool_name"))
-            elif len(parts) > 1 and (reminder := _REMINDER.fullmatch(said)):
+            elif len(parts) > 1 and (reminder := _REMINDER.fullmatch(words)):
                 yield from self._reminder(reminder[1])
             else:
-                yield self.piece((RESULTS, *label), said or compact_json(part))
+                yield self.piece((RESULTS, *label), words or compact_json(part))
 
-    def _told(self, said: str) -> Iterator[RequestPiece]:
+    def _told(self, words: str) -> Iterator[RequestPiece]:
         """A text in a user message: words of the person, or what the client put there."""
-        inner = said.strip().removeprefix(_OPEN).removesuffix(_CLOSE)
-        if label := self._exactly(said) or self._exactly(inner):
-            yield from self.labelled(label, said if self._exactly(said) else inner.strip())
+        inner = words.strip().removeprefix(_OPEN).removesuffix(_CLOSE)
+        if label := self._exactly(words) or self._exactly(inner):
+            yield from self.labelled(label, words if self._exactly(words) else inner.strip())
             return
         at = 0
-        while match := _REMINDER.match(said, at):
+        while match := _REMINDER.match(words, at):
             yield from self._reminder(match[1])
             at = match.end()
-        rest = said[at:]
-        if rest.strip():
-            yield self.piece(opening_label(rest, "claude") or self.words, rest)
+        after = words[at:]
+        if after.strip():
+            yield self.piece(opening_label(after, "claude") or self.words, after)
 
-    def _reminder(self, said: str) -> Iterator[RequestPiece]:
-        yield from self.labelled(self._exactly(said) or (), said)
+    def _reminder(self, words: str) -> Iterator[RequestPiece]:
+        yield from self.labelled(self._exactly(words) or (), words)
 
-    def _joined(self, said: str) -> Iterator[RequestPiece]:
+    def _joined(self, words: str) -> Iterator[RequestPiece]:
         """A system message in mid-conversation: texts of several sources with blank lines between
         them."""
         begun = at = 0
-        while at < len(said):
-            known = self._known_at(said, at)
-            if known or (at > begun and self._opens(said, at)):
-                if said[begun:at].strip():
-                    yield from self.labelled((), said[begun:at])
+        while at < len(words):
+            labelled_end = self._known_at(words, at)
+            if labelled_end or (at > begun and self._opens(words, at)):
+                if words[begun:at].strip():
+                    yield from self.labelled((), words[begun:at])
                 begun = at
-            if known:
-                label, begun = known
-                yield from self.labelled(label, said[at:begun])
-            gap = _GAP.search(said, begun if known else at)
-            at = gap.end() if gap else len(said)
-        if said[begun:].strip():
-            yield from self.labelled((), said[begun:])
+            if labelled_end:
+                label, begun = labelled_end
+                yield from self.labelled(label, words[at:begun])
+            gap = _GAP.search(words, begun if labelled_end else at)
+            at = gap.end() if gap else len(words)
+        if words[begun:].strip():
+            yield from self.labelled((), words[begun:])
 
-    def _opens(self, said: str, at: int) -> bool:
+    def _opens(self, words: str, at: int) -> bool:
         starts = (_MCP_INSTRUCTIONS, *labels_of("claude"))
-        return said.startswith(starts, at) or bool(_HOOK.match(said, at))
+        return words.startswith(starts, at) or bool(_HOOK.match(words, at))
 
-    def _exactly(self, said: str) -> Label | None:
-        said = said.strip()
-        return self._known.get(mark(said[:_HEAD]), {}).get((len(said), mark(said)))
+    def _exactly(self, words: str) -> Label | None:
+        words = words.strip()
+        return self._known.get(mark(words[:_HEAD]), {}).get((len(words), mark(words)))
 
-    def _known_at(self, said: str, at: int) -> tuple[Label, int] | None:
+    def _known_at(self, words: str, at: int) -> tuple[Label, int] | None:
         """Return the label of the longest known text that stands at *at*, and where it ends."""
-        candidates = self._known.get(mark(said[at : at + _HEAD].strip()), {})
+        candidates = self._known.get(mark(words[at : at + _HEAD].strip()), {})
         for (size, digest), label in sorted(candidates.items(), reverse=True):
-            if at + size <= len(said) and mark(said[at : at + size]) == digest:
+            if at + size <= len(words) and mark(words[at : at + size]) == digest:
                 return label, at + size
         return None
 
-    def labelled(self, label: Label, said: str) -> Iterator[RequestPiece]:
+    def labelled(self, label: Label, words: str) -> Iterator[RequestPiece]:
         """Give *said* under its *label*; without one, what its words say."""
-        stripped = said.lstrip()
+        stripped = words.lstrip()
         if label and label[0] in (YOURS, TASK, SUMMARY, RESULTS, BRIM):
-            yield self.piece(label, said)
+            yield self.piece(label, words)
         elif match := _HOOK.match(stripped):
-            yield self.piece(self.hook_label(match[1], stripped[match.end() :]), said)
-        elif _FILE.search(said) and (label[:1] == (MEMORY,) or not label):
-            yield from self._memory(said)
+            yield self.piece(self.hook_label(match[1], stripped[match.end() :]), words)
+        elif _FILE.search(words) and (label[:1] == (MEMORY,) or not label):
+            yield from self._memory(words)
         elif stripped.startswith(_MCP_INSTRUCTIONS):
-            yield from self._servers(said)
+            yield from self._servers(words)
         else:
-            yield self.piece(label or opening_label(said, "claude") or (REMINDERS, "other"), said)
+            yield self.piece(label or opening_label(words, "claude") or (REMINDERS, "other"), words)
 
-    def _memory(self, said: str) -> Iterator[RequestPiece]:
+    def _memory(self, words: str) -> Iterator[RequestPiece]:
         """Memory files, each below a line that names it; a line of a file that looks the same isn't
         a border."""
-        heads = self._heads(_FILE, said)
+        heads = self._heads(_FILE, words)
         last = heads[-1].end()
-        after = _AFTER_FILES.search(said, last)
-        end = after.start() if after else len(said)
-        if said[: heads[0].start()].strip():
-            yield self.piece((MEMORY, "introduction"), said[: heads[0].start()])
+        after = _AFTER_FILES.search(words, last)
+        end = after.start() if after else len(words)
+        if words[: heads[0].start()].strip():
+            yield self.piece((MEMORY, "introduction"), words[: heads[0].start()])
         for head, following in zip(
-            heads, [*(each.start() for each in heads[1:]), end], strict=True
+            heads, [*(heading.start() for heading in heads[1:]), end], strict=True
         ):
-            yield self.piece((MEMORY, head[1]), said[head.start() : following])
-        if said[end:].strip():
-            yield self.piece((REMINDERS, "session context"), said[end:])
+            yield self.piece((MEMORY, head[1]), words[head.start() : following])
+        if words[end:].strip():
+            yield self.piece((REMINDERS, "session context"), words[end:])
 
-    def _servers(self, said: str) -> Iterator[RequestPiece]:
+    def _servers(self, words: str) -> Iterator[RequestPiece]:
         """Instructions of MCP servers, each below its name."""
-        heads = self._heads(_SERVER, said)
+        heads = self._heads(_SERVER, words)
         for head, following in zip(
-            heads, [*(each.start() for each in heads[1:]), len(said)], strict=True
+            heads, [*(heading.start() for heading in heads[1:]), len(words)], strict=True
         ):
             begin = 0 if head is heads[0] else head.start()
-            yield self.piece((TOOLS, f"mcp: {head[1]}", "instructions"), said[begin:following])
+            yield self.piece((TOOLS, f"mcp: {head[1]}", "instructions"), words[begin:following])
         if not heads:
-            yield self.piece((TOOLS, "mcp instructions"), said)
+            yield self.piece((TOOLS, "mcp instructions"), words)
 
-    def _heads(self, pattern: re.Pattern[str], said: str) -> list[re.Match[str]]:
+    def _heads(self, pattern: re.Pattern[str], words: str) -> list[re.Match[str]]:
         """Return the headings in *said*; those that lines have named, if there are any."""
-        found = list(pattern.finditer(said))
-        return [head for head in found if head[1] in self._headings] or found
+        heads = list(pattern.finditer(words))
+        return [head for head in heads if head[1] in self._headings] or heads
 
     # The fixed start ------------------------------------------------------------------------------
 
     def tool(self, schema: object) -> RequestPiece:
         """Return the schema of a tool as a piece."""
         name = text(schema, "name") or text(schema, "type")
-        said = mapping(schema)
-        known = {
-            key: said[key] for key in ("name", "description", "input_schema") if key in said
-        } or said
-        return self.piece((TOOLS, *tool_label(name)), compact_json(known))
+        fields = mapping(schema)
+        described = {
+            key: fields[key] for key in ("name", "description", "input_schema") if key in fields
+        } or fields
+        return self.piece((TOOLS, *tool_label(name)), compact_json(described))
 
     def system(self, block: object) -> RequestPiece:
         """Return a block of the system prompt as a piece."""
@@ -419,22 +445,22 @@ class Labels:
 
 
 def _with_thinking(
-    found: list[RequestPiece], output: int = 0, thinking: int = 0
+    pieces: list[RequestPiece], output: int = 0, thinking: int = 0
 ) -> list[RequestPiece]:
     """Give the thinking of an answer the size that was reported: its text may be shortened, or left
     out.
 
     Without a report, thinking that isn't shown is what the answer took beyond its other parts.
     """
-    shown = sum(piece.local for piece in found if piece.label[0] == THINKING)
-    rest = sum(piece.local for piece in found if piece.label[0] != THINKING)
-    size = thinking or (0 if shown else max(0, output - rest))
+    visible = sum(piece.local for piece in pieces if piece.label[0] == THINKING)
+    answered = sum(piece.local for piece in pieces if piece.label[0] != THINKING)
+    size = thinking or (0 if visible else max(0, output - answered))
     if not size:
-        return found
-    marks = "".join(piece.mark for piece in found if piece.label[0] == THINKING)
+        return pieces
+    marks = "".join(piece.mark for piece in pieces if piece.label[0] == THINKING)
     return [
         RequestPiece((THINKING,), 0, size, mark(marks)),
-        *(piece for piece in found if piece.label[0] != THINKING),
+        *(piece for piece in pieces if piece.label[0] != THINKING),
     ]
 
 

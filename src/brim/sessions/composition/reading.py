@@ -4,21 +4,20 @@ where it ended."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import FileIO
 from typing import Any
 
 from brim.agents.agent import subagent_of
 from brim.agents.readers import format_of
-from brim.agents.stream import BLOCK, Feed, json_values, open_session
+from brim.agents.stream import open_session
 from brim.sessions.composition.claude import ClaudeRequests
 from brim.sessions.composition.composed_request import ComposedRequest, requests_of
 from brim.sessions.composition.others import CodexRequests, GeminiRequests
 from brim.sessions.composition.pieces import Count
 from brim.sessions.composition.thread import RequestsReader, Thread
-from brim.sessions.scans import check_before
+from brim.sessions.lines import SessionLines, check_before
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
 
@@ -79,50 +78,47 @@ def read_thread(
     name = os.fspath(path)
     count = count or encoding_counter(STAND_IN)
     assert count is not None  # noqa: S101 - the table engine has the stand-in
-    with open_session(name) as file:
-        reader: RequestsReader | None = None
-        if mark is not None and 0 < mark.offset <= os.fstat(file.fileno()).st_size:
-            reader = _resumed(file, mark, ClaudeRequests(count, agent=subagent_of(name)))
-        feed = Feed(start=mark.offset if reader and mark else 0)
-        for line, at in _objects(file, feed, on_read):
-            if reader is None and (kind := READERS.get(format_of(line) or "")):
-                reader = kind(count, agent=subagent_of(name))
+    reader: RequestsReader | None = None
+    if mark is not None:
+        reader = _resumed(name, mark, ClaudeRequests(count, agent=subagent_of(name)))
+    start = 0
+    if mark is not None and reader is not None:
+        start = mark.offset
+    with SessionLines(name, start=start) as lines:
+        for line in lines.whole(on_read):
+            if reader is None:
+                reader = _reader_for(line.content, count, name)
             if reader is not None:
-                reader.take(line, at)
+                reader.take_line(line, lines)
         if reader is None:
             return Thread(), Mark()
         reached = Mark()
-        if marking and isinstance(reader, ClaudeRequests) and feed.offset:
-            offset = feed.offset if reader.open_at is None else reader.open_at
-            reached = Mark(offset, check_before(file, offset), reader.to_row())
-        for (
-            line,
-            at,
-        ) in feed.last_object():  # a last line without an end may be written on: it's in no mark
-            reader.take(line, at)
+        if marking and isinstance(reader, ClaudeRequests) and lines.offset:
+            offset = lines.offset
+            if reader.open_at is not None:
+                offset = reader.open_at
+            reached = Mark(offset, check_before(lines.file, offset), reader.to_row())
+        for line in lines.unfinished():
+            reader.take_line(line, lines)
         return reader.finish(), reached
 
 
-def _resumed(file: FileIO, mark: Mark, reader: ClaudeRequests) -> ClaudeRequests | None:
-    """Return *reader* as it was at *mark*; None if the file isn't the one that was read then."""
-    if check_before(file, mark.offset) != mark.check:
+def _reader_for(line: Mapping[str, Any], count: Count, path: str) -> RequestsReader | None:
+    """Return the reader for the file *path*, by one of its lines; None if the line doesn't say."""
+    reader_class = READERS.get(format_of(line) or "")
+    if reader_class is None:
         return None
+    return reader_class(count, agent=subagent_of(path))
+
+
+def _resumed(path: str, mark: Mark, reader: ClaudeRequests) -> ClaudeRequests | None:
+    """Return *reader* as it was at *mark*; None if the file isn't the one that was read then."""
+    with open_session(path) as file:
+        if not 0 < mark.offset <= os.fstat(file.fileno()).st_size:
+            return None
+        if check_before(file, mark.offset) != mark.check:
+            return None
     with suppress(ValueError, TypeError, KeyError, IndexError, AttributeError):
         reader.restore(mark.state)
         return reader
     return None
-
-
-def _objects(
-    file: FileIO, feed: Feed, on_read: Callable[[int], object]
-) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the objects of *file* from the offset of *feed* on: one a line, or those of the one
-    value that it is."""
-    values = json_values(file) if not feed.offset else None
-    if values is not None:
-        yield from [(each, 0) for each in values]
-        return
-    file.seek(feed.offset)
-    while data := file.read(BLOCK):
-        on_read(len(data))
-        yield from feed.objects(data)

@@ -21,6 +21,7 @@ from brim.sessions.composition.pieces import (
     Labels,
     RequestPiece,
 )
+from brim.sessions.lines import SessionLine, SessionLines
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -67,9 +68,9 @@ class Sent:
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what ``to_row`` gave."""
         *about, (*counts, factors) = row
-        found = cls(*about)
-        found.usage = replace(Tokens(*counts), factors=tuple(factors))
-        return found
+        sent = cls(*about)
+        sent.usage = replace(Tokens(*counts), factors=tuple(factors))
+        return sent
 
 
 class Thread:
@@ -110,15 +111,17 @@ class Thread:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Return what ``to_row`` gave."""
-        found, labels = cls(), [tuple(label) for label in row["labels"]]
+        thread = cls()
+        labels = [tuple(label) for label in row["labels"]]
         for key, pieces in row["items"].items():
-            found.items[key] = tuple(
-                [RequestPiece(labels[label], *rest) for label, *rest in pieces]
+            thread.items[key] = tuple(
+                [RequestPiece(labels[label], *counts) for label, *counts in pieces]
             )
-        found.heads, found.partial = dict(row["heads"]), set(row["partial"])
-        found.sent = [Sent.from_row(sent) for sent in row["sent"]]
-        found._chain = [(before, key, length) for before, key, length in row["chain"]]
-        return found
+        thread.heads = dict(row["heads"])
+        thread.partial = set(row["partial"])
+        thread.sent = [Sent.from_row(sent) for sent in row["sent"]]
+        thread._chain = [(before, key, length) for before, key, length in row["chain"]]
+        return thread
 
     def add(self, place: int, keys: Sequence[str]) -> int:
         """Put *keys* after *place*, and return the place of the last one."""
@@ -129,7 +132,9 @@ class Thread:
 
     def length(self, place: int) -> int:
         """Return how many items lead to *place*."""
-        return 0 if place == NOWHERE else self._chain[place][2]
+        if place == NOWHERE:
+            return 0
+        return self._chain[place][2]
 
     def back(self, place: int, length: int) -> int:
         """Return the place on the way to *place* where there were *length* items."""
@@ -139,11 +144,11 @@ class Thread:
 
     def keys(self, place: int) -> list[str]:
         """Return the keys on the way to *place*, the first one first."""
-        found = []
+        keys = []
         while place != NOWHERE:
             place, key, _ = self._chain[place]
-            found.append(key)
-        return found[::-1]
+            keys.append(key)
+        return keys[::-1]
 
     def item(self, key: str) -> ThreadItem:
         """Return the item *key*; one that no line holds is not resolved."""
@@ -165,7 +170,9 @@ class Thread:
             return ()
         if not sent.head:
             return self.missing
-        return self.missing[-1:] if sent.head in self.partial else ()
+        if sent.head in self.partial:
+            return self.missing[-1:]
+        return ()
 
     def sizes(self, label: str = "") -> Iterator[tuple[int, int, int]]:
         """Yield the local tokens, own tokens and unresolved items of each request; of one *label*,
@@ -178,7 +185,9 @@ class Thread:
                 sum(piece.own for piece in counted),
                 0,
             )
-        nothing, unknown, sums = (0, 0, 0), (0, 0, 1), list[tuple[int, int, int]]()
+        nothing = (0, 0, 0)
+        unknown = (0, 0, 1)
+        sums = list[tuple[int, int, int]]()
         for before, key, _ in self._chain:
             sums.append(
                 _plus(nothing if before == NOWHERE else sums[before], weights.get(key, unknown))
@@ -208,9 +217,10 @@ class RequestsReader:
         self._labels = Labels(count_text, self.family, is_agents=bool(agent))
         self._window = NOWHERE  # where the items of this window end
         self._calls: dict[str, Label] = {}
+        self._folder = ""  # where the agent works: paths may be as seen from there
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
-        """Take one line, which begins at byte *at*."""
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next one of *lines*."""
         raise NotImplementedError
 
     def finish(self) -> Thread:

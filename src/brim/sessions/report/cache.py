@@ -21,7 +21,8 @@ from brim.sessions.requests import IndexedRequest
 LEAST = 1_024
 """Tokens that count as a break; providers cache nothing shorter, and a few tokens always move."""
 
-MINUTES, HOUR = 300.0, 3_600.0
+MINUTES = 300.0
+HOUR = 3_600.0
 """Seconds that a cache lives."""
 
 MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
@@ -62,14 +63,15 @@ class CacheBreak:
 
     def priced(self, request: IndexedRequest, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
-        used, left = request.tokens, self.tokens
+        used = request.tokens
+        left = self.tokens
         moved: dict[str, Any] = {"cache_read": used.cache_read + left}
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]
         costs = [
-            prices.request(each, request.model, request.time)
-            for each in (used, replace(used, **moved))
+            prices.request(tokens, request.model, request.time)
+            for tokens in (used, replace(used, **moved))
         ]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
@@ -136,12 +138,16 @@ class CacheReader:
         if thread.last is not None and thread.last.tokens.cache_write_1h:
             thread.life = HOUR
         if thread.since.resumed:  # memory files are read again
-            thread.since.memory, thread.edited = thread.edited, False
-        thread.before, thread.last = thread.last, event
-        thread.between, thread.since = thread.since, _Between()
+            thread.since.memory = thread.edited
+            thread.edited = False
+        thread.before = thread.last
+        thread.last = event
+        thread.between = thread.since
+        thread.since = _Between()
 
     def _settle(self, thread: _CacheThread) -> None:
-        before, last = thread.before, thread.last
+        before = thread.before
+        last = thread.last
         if before is None or last is None:
             return
         tokens = rewritten(before.tokens, last.tokens)
@@ -161,19 +167,24 @@ def rewritten(before: Tokens, last: Tokens) -> int:
 
     A provider that doesn't report writes has cached what it reported as read.
     """
-    held = before.cache_read + before.cache_write_5m + before.cache_write_1h
+    cached = before.cache_read + before.cache_write_5m + before.cache_write_1h
     written = last.cache_write_5m + last.cache_write_1h + last.input
-    return max(0, min(held - last.cache_read, written))
+    return max(0, min(cached - last.cache_read, written))
 
 
 def _cause(thread: _CacheThread, pause: float | None) -> str:
-    between, before, last = thread.between, thread.before, thread.last
+    between = thread.between
+    before = thread.before
+    last = thread.last
     if between.compacted or (last is not None and last.compacts):
         return "compaction"
     if before is not None and last is not None and before.model != last.model:
         return "model"
-    if pause is not None and pause > thread.life:
-        return "resume" if between.resumed else "pause"
+    is_long = pause is not None and pause > thread.life
+    if between.resumed and (is_long or not between.memory):
+        return "resume"
+    if is_long:
+        return "pause"
     if between.memory:
         return "memory"
-    return "resume" if between.resumed else "unknown"
+    return "unknown"

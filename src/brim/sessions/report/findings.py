@@ -4,9 +4,10 @@ keeps it."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Self
 
 from brim.agents.agent import subagent_of
@@ -20,14 +21,14 @@ from brim.sessions.composition.claude import ClaudeRequests
 from brim.sessions.composition.composed_request import ComposedRequest, compare, requests_of
 from brim.sessions.composition.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label
 from brim.sessions.composition.reading import by_bytes
+from brim.sessions.lines import SessionLines
+from brim.sessions.processes import read_each
 from brim.sessions.report.cache import CacheBreak, CacheReader
 from brim.sessions.report.index import FileFindings, load_findings, save_findings
 from brim.sessions.report.money import SummaryReader, SummaryRequest
 from brim.sessions.report.own_texts import OwnTexts, OwnTextsReader
 from brim.sessions.report.waste import Waste, WasteReader
-from brim.sessions.scan_processes import scan_many
-from brim.sessions.scans import Scan, scan_file
-from brim.sessions.session_files import SessionFile
+from brim.sessions.session_files import TRANSCRIPT, SessionFile, Stamp
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Findings:
             waste,
             self.summaries,
             self.called,
-            [each.to_dict() for each in self.compactions],
+            [report.to_dict() for report in self.compactions],
             self.own_texts,
         ]
 
@@ -64,7 +65,7 @@ class Findings:
             [Waste(*row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
-            [CompactionReport.from_dict(each) for each in compactions],
+            [CompactionReport.from_dict(report) for report in compactions],
             [OwnTexts(*row) for row in own_texts],
         )
 
@@ -81,7 +82,8 @@ class FindingsReader:
         self._records = RecordsReader(agent)
         self._own_texts = OwnTextsReader(self._ratio)
         self._compactions = CompactionReader(file.format.partition("-")[0], ratio=self._ratio)
-        self._agent, self._session = agent, ""
+        self._agent = agent
+        self._session = ""
         self._called: set[str] = set()
 
     def line(self, line: Mapping[str, Any]) -> None:
@@ -105,9 +107,11 @@ class FindingsReader:
     def finish(self) -> list[Any]:
         """Return what was found as a row of the index."""
         requests = self._records.finish()
-        breaks, waste = with_parts(self._cache.finish(), requests), self._waste.finish()
+        breaks = with_parts(self._cache.finish(), requests)
+        waste = self._waste.finish()
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
-        summaries, called = self._summaries.finish(), sorted(self._called)
+        summaries = self._summaries.finish()
+        called = sorted(self._called)
         return Findings(
             breaks,
             waste,
@@ -147,10 +151,11 @@ class FindingsReading:
         """Read the changed files; what was read before an interruption isn't read again."""
         size = self.unread
         try:
-            for place, scan in scan_many(self._jobs, _scan):
+            sizes = [file.stamp.size for file in self._jobs]
+            for place, findings in read_each(self._jobs, read_findings, sizes):
                 file = self._jobs[place]
-                if not isinstance(scan, InputError):
-                    self._changed[file.path] = FileFindings(scan.stamp, scan.findings)
+                if not isinstance(findings, InputError):
+                    self._changed[file.path] = findings
                 on_read(file.stamp.size, size, len(self._jobs))
         finally:
             if self._cache and self._changed:
@@ -162,8 +167,23 @@ class FindingsReading:
         return {path: Findings.from_json(every[path].json) for path in sorted(every)}
 
 
-def _scan(file: SessionFile) -> Scan:
-    return scan_file(file, FindingsReader(file))
+def read_findings(file: SessionFile) -> FileFindings:
+    """Return what is found in *file*; an ``InputError`` if it can't be read."""
+    reader = FindingsReader(file)
+    try:
+        with SessionLines(file.path, format=file.format) as lines:
+            stamp = Stamp.of(os.fstat(lines.file.fileno()))
+            for line in chain(lines.whole(), lines.unfinished()):
+                events = lines.events(line)
+                if lines.format == TRANSCRIPT:
+                    reader.line(line.content)
+                for event in events:
+                    reader.take(event)
+            for event in lines.last_events():
+                reader.take(event)
+    except OSError as error:
+        raise InputError(f"{file.path}: {error.strerror or error}") from None
+    return FileFindings(stamp, json.dumps(reader.finish(), separators=(",", ":")))
 
 
 # Recorded requests --------------------------------------------------------------------------------
@@ -211,27 +231,34 @@ class RecordsReader:
 
     def finish(self) -> list[ComposedRequest]:
         """Return the requests that were recorded."""
-        requests = requests_of(self._reader.finish()) if self._any else []
-        return [each for each in requests if each.recorded]
+        requests = []
+        if self._any:
+            requests = requests_of(self._reader.finish())
+        return [request for request in requests if request.recorded]
 
 
 def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> list[CacheBreak]:
     """Return *breaks* with the first part that differed, where recorded *requests* show it."""
-    places = {each.id: place for place, each in enumerate(requests)}
-    found = []
-    for each in breaks:
-        place = places.get(each.request.partition(":")[0], 0)
-        cause = (
-            "resume"
-            if place and requests[place].resumed and each.cause in ("unknown", "pause")
-            else each.cause
-        )
-        part = _named(compare(requests[place - 1], requests[place]).breaker) if place else ""
-        part = part if cause in ("unknown", "memory", "resume") else ""
-        found.append(
-            replace(each, part=part, cause="part" if part and cause == "unknown" else cause)
-        )
-    return found
+    places = {broken.id: place for place, broken in enumerate(requests)}
+    completed = []
+    for broken in breaks:
+        place = places.get(broken.request.partition(":")[0], 0)
+        if place:
+            broken = _with_part(broken, requests[place - 1], requests[place])  # noqa: PLW2901
+        completed.append(broken)
+    return completed
+
+
+def _with_part(broken: CacheBreak, before: ComposedRequest, request: ComposedRequest) -> CacheBreak:
+    cause = broken.cause
+    if request.resumed and cause in ("unknown", "pause"):
+        cause = "resume"
+    if cause not in ("unknown", "memory", "resume"):
+        return broken
+    part = _named(compare(before, request).breaker)
+    if part and cause == "unknown":
+        cause = "part"
+    return replace(broken, part=part, cause=cause)
 
 
 def _named(label: Label) -> str:
@@ -258,15 +285,15 @@ def carried(
     Requests in a row with the same tools and system prompt began like the first of them.
     """
     sums: dict[tuple[str, str], list[Any]] = {}
-    for _, group in groupby(requests, key=lambda each: each.head):
-        first, *rest = group
+    for _, group in groupby(requests, key=lambda request: request.head):
+        first, *followers = group
         for piece in first.pieces:
-            what = ": ".join(piece.label[1:])
-            is_idle = piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
+            part = ": ".join(piece.label[1:])
+            is_idle = piece.label[0] == TOOLS and part.startswith(_SERVER) and part not in called
             if (is_idle or piece.label[0] == MEMORY) and piece.label[-1] not in _AROUND:
-                size = sums.setdefault(("tool" if is_idle else "memory", what), [0, 0, first])
+                size = sums.setdefault(("tool" if is_idle else "memory", part), [0, 0, first])
                 size[0] = max(size[0], piece.local)
-                size[1] += 1 + len(rest)
-    for (kind, what), (local, count, first) in sums.items():
-        where = (kind, f"{session}:{agent}:{what}", what, session, agent, first.time, first.model)
+                size[1] += 1 + len(followers)
+    for (kind, part), (local, count, first) in sums.items():
+        where = (kind, f"{session}:{agent}:{part}", part, session, agent, first.time, first.model)
         yield Waste(*where, ratio.tokens(4 * local, first.model), count)

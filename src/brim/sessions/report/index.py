@@ -21,7 +21,7 @@ from brim.database import APPLICATION, Database, connect, statements, version_of
 from brim.errors import StoreError
 from brim.sessions.session_files import Stamp
 
-VERSION = 11
+VERSION = 12
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")
@@ -121,8 +121,8 @@ def open_index(path: str, *, make: bool = False) -> Database:
 
 def forget_gone(database: Database, table: str) -> None:
     """Take files that are gone from the disk out of *table*."""
-    known = [each for (each,) in database.rows(f"SELECT path FROM {table}")]  # noqa: S608 - one of ours
-    gone = [(each,) for each in known if not os.path.lexists(each)]
+    paths = [path for (path,) in database.rows(f"SELECT path FROM {table}")]  # noqa: S608 - one of ours
+    gone = [(path,) for path in paths if not os.path.lexists(path)]
     database.run_many(f"DELETE FROM {table} WHERE path = ?", gone)  # noqa: S608
 
 

@@ -47,7 +47,7 @@ class LostReport:
         """Return it for JSON."""
         return {
             "path": self.path,
-            "compactions": [each.to_dict() for each in self.compactions],
+            "compactions": [compaction.to_dict() for compaction in self.compactions],
             "broken": self.broken,
             "again": self.again(),
         }
@@ -119,7 +119,9 @@ def lost_in(
 
     What can't be opened or isn't text is an ``InputError``.
     """
-    lines, reader, at = AnyReader(), CompactionReader(), 0
+    lines = AnyReader()
+    reader = CompactionReader()
+    at = 0
     for event in read(path, reader=lines, on_broken=on_broken):
         reader.take(event)
         if event.at > at:
@@ -137,27 +139,31 @@ def named_session(environ: Mapping[str, str], cwd: str, session: str) -> list[tu
     if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
         return [(session, True)]
     files = newest_first(environ, cwd)
-    ids = [(file.session, file.path, here) for file, here in files]
-    found = {id: (path, here) for id, path, here in ids if id.lower().startswith(session.lower())}
-    if len(found) > 1 and session not in found:
-        names = ", ".join(id[:16] for id in list(found)[:5])
+    ids = [(file.session, file.path, is_here) for file, is_here in files]
+    matches = {
+        id: (path, is_here) for id, path, is_here in ids if id.lower().startswith(session.lower())
+    }
+    if len(matches) > 1 and session not in matches:
+        names = ", ".join(id[:16] for id in list(matches)[:5])
         raise InputError(
-            f"{session}: {len(found)} sessions begin with it: {names}; give more of the id"
+            f"{session}: {len(matches)} sessions begin with it: {names}; give more of the id"
         )
-    return [found[session]] if session in found else list(found.values())
+    if session in matches:
+        return [matches[session]]
+    return list(matches.values())
 
 
 def _compacted(environ: Mapping[str, str], cwd: str) -> Iterator[tuple[str, bool]]:
     """Yield the sessions that seem to have been compacted, the newest of this project first."""
-    others = 0
-    for file, here in newest_first(environ, cwd):
-        others += not here
-        if others > MOST_OTHERS:
+    other_projects = 0
+    for file, is_here in newest_first(environ, cwd):
+        other_projects += not is_here
+        if other_projects > MOST_OTHERS:
             return
         if any(
             map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])
         ):
-            yield file.path, here
+            yield file.path, is_here
 
 
 def _may_be_compacted(path: str) -> bool:

@@ -23,6 +23,8 @@ from brim.sessions.rests import SessionRest
 INSTRUCTIONS = 6_000
 """Tokens of a compaction's prompt that no line shows, at most: its instructions, and what hooks
 add."""
+OUTPUT = 1
+"""The place of the output in ``IndexedRequest.counts``."""
 THOUGHT = 20_000
 """Tokens that a model may write for a compaction in addition to the summary, at most: its
 analysis."""
@@ -77,18 +79,17 @@ class SummaryReader:
 
 @dataclass(frozen=True)
 class Bill:
-    """What sessions cost, in micro-dollars.
+    """What sessions cost, in micro-dollars: what ``brim usage`` and limits count.
 
-    ``total`` is the sum of requests, compactions and what isn't explained.
-
-    The fields that begin with ``client`` are of the sessions whose client reports a total of its
-    own: their number, that total, and what brim has for the same time. ``prices`` is how much of
-    the difference is that the client has other prices.
+    ``total`` is the sum of requests, compactions, what isn't explained, and what a client's own
+    prices add. The other fields that begin with ``client`` are of the sessions whose client reports
+    a total of its own: their number, that total, and what brim has for the same time.
     """
 
     sessions: int = 0
     requests: int = 0
     compactions: int = 0
+    """Those that a client's total shows, and those that are only estimated yet."""
     unexplained: int = 0
     unpriced: int = 0
     """Requests that have no price."""
@@ -96,15 +97,31 @@ class Bill:
     client_total: int = 0
     client_counted: int = 0
     client_prices: int = 0
+    """What the client's prices make more of the tokens than the price list."""
 
     @property
     def total(self) -> int:
         """What all of it cost."""
-        return self.requests + self.compactions + self.unexplained
+        return self.requests + self.compactions + self.unexplained + self.client_prices
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         return {"total": self.total, **asdict(self)}
+
+
+@dataclass
+class RestCost:
+    """What a session cost beyond its requests, by what explains it."""
+
+    requests: int = 0
+    compactions: int = 0
+    unexplained: int = 0
+    client_prices: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.requests + self.compactions + self.unexplained + self.client_prices
 
 
 def bill(
@@ -113,52 +130,67 @@ def bill(
     rests: Iterable[SessionRest],
     summaries: Iterable[SummaryRequest],
     prices: PriceList,
+    *,
+    estimated: int = 0,
 ) -> Bill:
     """Add up *requests* and the *rests* of the clients' totals, which *summaries* explain in part.
 
     *totals* are those of the sessions all of whose requests are in *requests*: they can be
-    compared. Where a request has no price, the client's total counts.
+    compared. *estimated* is what compactions are expected to cost that no total shows yet.
     """
+    unread_parts = _unread_parts(requests)
+    unpriced = {request.session for request in requests if request.cost is None}
     by_session: dict[str, list[SummaryRequest]] = {}
     for summary in summaries:
         by_session.setdefault(summary.session, []).append(summary)
-    # A stream reports the length of its answers only in its total; some report nothing but totals.
-    missing = {request.session: "" for request in requests}
-    missing |= {request.session: "output" for request in requests if not request.final}
-    hidden = {}
+    rest_costs: dict[str, RestCost] = {}
     for rest in rests:
-        mine = by_session.get(rest.session, [])
-        hidden[rest.session] = _split(rest, mine, prices, missing=missing.get(rest.session, "all"))
-    ours = {
-        name: sum(hidden.get(name, (0, 0, 0)))
-        for name, total in totals.items()
-        if total.cost is not None
-    }
-    without: set[str] = set()
+        session_summaries = by_session.get(rest.session, [])
+        missing = unread_parts.get(rest.session, "all")
+        cost = _split(rest, session_summaries, prices, missing=missing)
+        if rest.session in unpriced:
+            cost.requests += cost.client_prices
+            cost.client_prices = 0
+        rest_costs[rest.session] = cost
+    compared = {name: total for name, total in totals.items() if total.cost is not None}
+    counted = 0
     for request in requests:
-        if request.session in ours and totals[request.session].covers(request):
-            ours[request.session] += request.cost or 0
-            without |= {request.session} if request.cost is None else set()
-    differences = {name: (totals[name].cost or 0) - amount for name, amount in ours.items()}
-    reported = sum(max(0, differences[name]) for name in without)
+        if request.session in compared and compared[request.session].covers(request):
+            counted += request.cost or 0
+    for name in compared.keys() & rest_costs.keys():
+        counted += rest_costs[name].total
+    costs = rest_costs.values()
     return Bill(
-        sessions=len({request.session for request in requests} | hidden.keys()),
+        sessions=len({request.session for request in requests} | rest_costs.keys()),
         requests=sum(request.cost or 0 for request in requests)
-        + reported
-        + sum(part[0] for part in hidden.values()),
-        compactions=sum(part[1] for part in hidden.values()),
-        unexplained=sum(part[2] for part in hidden.values()),
+        + sum(cost.requests for cost in costs),
+        compactions=estimated + sum(cost.compactions for cost in costs),
+        unexplained=sum(cost.unexplained for cost in costs),
         unpriced=sum(request.cost is None for request in requests),
-        client_sessions=len(ours),
-        client_total=sum(totals[name].cost or 0 for name in ours),
-        client_counted=sum(ours.values()) + reported,
-        client_prices=sum(differences.values()) - reported,
+        client_sessions=len(compared),
+        client_total=sum(total.cost or 0 for total in compared.values()),
+        client_counted=counted,
+        client_prices=sum(cost.client_prices for cost in costs),
     )
+
+
+def _unread_parts(requests: Iterable[IndexedRequest]) -> dict[str, str]:
+    """Return what no line has of each session's requests: nothing, or their ``output``.
+
+    A stream reports the length of its answers only in its total.
+    """
+    parts: dict[str, str] = {}
+    for request in requests:
+        if not request.final:
+            parts[request.session] = "output"
+        else:
+            parts.setdefault(request.session, "")
+    return parts
 
 
 def _split(
     rest: SessionRest, summaries: list[SummaryRequest], prices: PriceList, *, missing: str
-) -> tuple[int, int, int]:
+) -> RestCost:
     """Return what of a session's *rest* its requests cost, what its compactions, and what isn't
     explained.
 
@@ -166,29 +198,45 @@ def _split(
     them.
     """
     if not rest.by_model:
-        return 0, 0, rest.cost or 0
-    prompt = sum(each.prompt + INSTRUCTIONS for each in summaries)
-    written = sum(each.summary + THOUGHT for each in summaries)
-    costs = [0, 0, 0]
+        return RestCost(unexplained=rest.cost or 0)
+    unread_prompt = sum(summary.prompt + INSTRUCTIONS for summary in summaries)
+    unread_output = sum(summary.summary + THOUGHT for summary in summaries)
+    first_model = ""
+    if summaries:
+        first_model = summaries[0].model
+    costs = RestCost()
     # A compaction may be of another model than the last request: the largest rest is likely to be
     # it.
     for model, tokens in sorted(rest.by_model.items(), key=lambda item: -sum(item[1])):
-        input, output, *cached = tokens
-        share = min(1.0, prompt / max(1, input + sum(cached)))
-        explained = [
-            round(input * share),
-            min(output, written),
-            *[round(count * share) for count in cached],
-        ]
-        left = [count - part for count, part in zip(tokens, explained, strict=True)]
-        prompt, written = max(0, prompt - input - sum(cached)), written - explained[1]
-        lacking = left if missing == "all" else [0, left[1] if missing else 0, 0, 0, 0]
-        left = [count - part for count, part in zip(left, lacking, strict=True)]
-        for at, part in enumerate((lacking, explained, left)):
-            costs[at] += _cost(
-                part, model or (summaries[0].model if summaries else ""), rest.time, prices
-            )
-    return costs[0], costs[1], costs[2]
+        prompt = sum(tokens) - tokens[OUTPUT]
+        share = min(1.0, unread_prompt / max(1, prompt))
+        compaction = [round(count * share) for count in tokens]
+        compaction[OUTPUT] = min(tokens[OUTPUT], unread_output)
+        left = [count - part for count, part in zip(tokens, compaction, strict=True)]
+        unread_prompt = max(0, unread_prompt - prompt)
+        unread_output -= compaction[OUTPUT]
+        late = [0] * len(left)
+        if missing == "all":
+            late = left
+        elif missing:
+            late[OUTPUT] = left[OUTPUT]
+        left = [count - part for count, part in zip(left, late, strict=True)]
+        name = model or first_model
+        costs.requests += _cost(late, name, rest.time, prices)
+        costs.compactions += _cost(compaction, name, rest.time, prices)
+        costs.unexplained += _cost(left, name, rest.time, prices)
+    if rest.cost is None:
+        return costs
+    return _within(costs, rest.cost)
+
+
+def _within(costs: RestCost, total: int) -> RestCost:
+    """Return *costs* so that they add up to *total*: what is beyond them is the client's prices."""
+    requests = min(costs.requests, total)
+    compactions = min(costs.compactions, total - requests)
+    unexplained = min(costs.unexplained, total - requests - compactions)
+    beyond = total - requests - compactions - unexplained
+    return RestCost(requests, compactions, unexplained, beyond)
 
 
 def _cost(counts: list[int], model: str, time: float | None, prices: PriceList) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -55,16 +55,16 @@ class WasteSum:
     @property
     def tokens(self) -> int:
         """Tokens that were sent for nothing, each time that they were."""
-        return sum(each.tokens * each.requests for each in self.items)
+        return sum(item.tokens * item.requests for item in self.items)
 
     @property
     def cost(self) -> int:
         """Micro-dollars, of those that have a price."""
-        return sum(each.cost or 0 for each in self.items)
+        return sum(item.cost or 0 for item in self.items)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
-        items = [_readable(each) for each in self.items]
+        items = [_readable(item) for item in self.items]
         about = {"kind": self.kind, "what": KINDS[self.kind], "advice": ADVICE[self.kind]}
         return {
             **about,
@@ -87,14 +87,14 @@ class LostSum:
     def counts(self) -> dict[str, tuple[int, int, int]]:
         """How many things of each kind there were, how many were lost, and how many of these came
         back."""
-        found = {}
+        counts = {}
         for kind in LOST_KINDS:
             before = sum(report.in_window.get(kind, 0) for report in self.items)
             lost = sum(report.lost.get(kind, 0) for report in self.items)
             came_back = sum(report.came_back.get(kind, 0) for report in self.items)
             if before:
-                found[kind] = (before, lost, came_back)
-        return found
+                counts[kind] = (before, lost, came_back)
+        return counts
 
     @property
     def given_back(self) -> int:
@@ -125,25 +125,25 @@ class LostSum:
         """Lost files that the agent read again."""
         return sum(
             item.kind == "file" and item.back == "read"
-            for each in self.items
-            for item in each.items
+            for report in self.items
+            for item in report.items
         )
 
     @property
     def tokens(self) -> int:
         """Tokens that finding things again took."""
-        return sum(each.tokens for each in self.items)
+        return sum(report.tokens for report in self.items)
 
     @property
     def unreadable(self) -> int:
         """Compactions whose summary can't be read: what they lost isn't known."""
-        return sum(not each.readable for each in self.items)
+        return sum(not report.readable for report in self.items)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         counts = {
-            kind: {"had": had, "lost": lost, "came_back": back}
-            for kind, (had, lost, back) in self.counts.items()
+            kind: {"had": before, "lost": lost, "came_back": back}
+            for kind, (before, lost, back) in self.counts.items()
         }
         sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
         sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
@@ -154,7 +154,7 @@ class LostSum:
         }
         return {
             **sums,
-            "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items],
+            "items": [{**report.to_dict(), "time": iso(report.time)} for report in self.items],
         }
 
 
@@ -183,27 +183,29 @@ class Overview:
     @property
     def break_cost(self) -> int:
         """What all breaks cost, in micro-dollars."""
-        return sum(each.cost or 0 for each in self.breaks)
+        return sum(broken.cost or 0 for broken in self.breaks)
 
     @property
     def memory(self) -> int | None:
         """Tokens of the memory files with which a session begins: the median; None if no client
         records it."""
         sums: dict[str, int] = {}
-        for each in self._items("memory"):
-            sums[each.session] = sums.get(each.session, 0) + (each.tokens if not each.agent else 0)
-        return round(statistics.median(sums.values())) if sums else None
+        for item in self._items("memory"):
+            sums[item.session] = sums.get(item.session, 0) + (item.tokens if not item.agent else 0)
+        if sums:
+            return round(statistics.median(sums.values()))
+        return None
 
     @property
     def idle_tools(self) -> tuple[int, int]:
         """How many tools of MCP servers were never called, and the tokens of their descriptions."""
         tools: dict[str, int] = {}
-        for each in self._items("tool"):
-            tools[each.what] = max(each.tokens, tools.get(each.what, 0))
+        for item in self._items("tool"):
+            tools[item.what] = max(item.tokens, tools.get(item.what, 0))
         return len(tools), sum(tools.values())
 
     def _items(self, kind: str) -> list[Waste]:
-        return next((each.items for each in self.waste if each.kind == kind), [])
+        return next((waste.items for waste in self.waste if waste.kind == kind), [])
 
     @property
     def headline(self) -> dict[str, Any]:
@@ -244,8 +246,8 @@ class Overview:
         }
 
 
-def _readable(found: CacheBreak | Waste) -> dict[str, Any]:
-    return {**asdict(found), "time": iso(found.time)}
+def _readable(item: CacheBreak | Waste) -> dict[str, Any]:
+    return {**asdict(item), "time": iso(item.time)}
 
 
 @dataclass(frozen=True)
@@ -324,15 +326,21 @@ def _overview(
     rests = [
         rest for rest in index.rests() if wanted.has(owners.get(rest.session, NOBODY)[1], rest.time)
     ]
-    found = _found_in(index.files(), findings)
-    waste = _waste(found, list(requests.values()), wanted, prices)
+    estimated = 0
+    for row in index.requests("kind = 'estimate'"):
+        if wanted.has(row.project, row.time):
+            estimated += row.estimated_cost
+    sources = _found_in(index.files(), findings)
+    waste = _waste(sources, list(requests.values()), wanted, prices)
     starts = [item.tokens for item in waste.get("start", []) if not item.agent]
-    compactions = [(source, one.compactions) for source, one in found]
-    breaks = [item for _, one in found for item in one.breaks]
+    compactions = [(source, one.compactions) for source, one in sources]
+    breaks = [item for _, one in sources for item in one.breaks]
     return Overview(
         days=days,
         project=wanted.project,
-        bill=bill(list(requests.values()), totals, rests, _summaries(found), prices),
+        bill=bill(
+            list(requests.values()), totals, rests, _summaries(sources), prices, estimated=estimated
+        ),
         lost=_lost(compactions, wanted, requests, prices),
         breaks=_breaks(breaks, requests, prices),
         waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
@@ -340,7 +348,7 @@ def _overview(
         projects={session: project for session, (_, project) in owners.items()},
         costs={request.message: request.cost for request in requests.values()},
         reading=reading,
-        own_texts=[texts for _, one in found for texts in one.own_texts],
+        own_texts=[texts for _, one in sources for texts in one.own_texts],
     )
 
 
@@ -366,11 +374,11 @@ def _found_in(
     ]
 
 
-def _summaries(found: list[tuple[FindingsSource, Findings]]) -> list[SummaryRequest]:
+def _summaries(sources: list[tuple[FindingsSource, Findings]]) -> list[SummaryRequest]:
     """Return the requests of compactions, each once: a session's stream and its transcript both
     have one."""
     by_prompt: dict[tuple[str, int], SummaryRequest] = {}
-    for source, one in found:
+    for source, one in sources:
         if source.agent == "claude":
             for summary in one.summaries:
                 by_prompt.setdefault((summary.session, summary.prompt), summary)
@@ -378,7 +386,7 @@ def _summaries(found: list[tuple[FindingsSource, Findings]]) -> list[SummaryRequ
 
 
 def _lost(
-    found: list[tuple[FindingsSource, list[CompactionReport]]],
+    sources: list[tuple[FindingsSource, list[CompactionReport]]],
     wanted: _Wanted,
     requests: Mapping[str, IndexedRequest],
     prices: PriceList,
@@ -386,39 +394,47 @@ def _lost(
     """Return the compactions, each once: a stream repeats those of its transcript, a fork those of
     its parent."""
     by_session: dict[tuple[str, str], list[CompactionReport]] = {}
-    for source, compactions in found:
-        mine: dict[tuple[str, str], list[CompactionReport]] = {}
-        for each in compactions:
-            if wanted.has(source.project, each.time):
-                mine.setdefault((each.session, each.sub_agent), []).append(each)
-        for key, some in mine.items():
-            by_session[key] = max(
-                by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None)
-            )
-    every = {
-        (each.time or key, each.before): each for key, some in by_session.items() for each in some
-    }
+    for source, compactions in sources:
+        of_file: dict[tuple[str, str], list[CompactionReport]] = {}
+        for report in compactions:
+            if wanted.has(source.project, report.time):
+                of_file.setdefault((report.session, report.sub_agent), []).append(report)
+        for key, reports in of_file.items():
+            if key not in by_session or _says_more(reports, by_session[key]):
+                by_session[key] = reports
+    every: dict[object, CompactionReport] = {}
+    for key, reports in by_session.items():
+        for report in reports:
+            every[report.time or key, report.before] = report
     models = {request.session: request.model for request in requests.values()}
-    items = sorted(every.values(), key=lambda each: each.time or 0.0)
+    items = sorted(every.values(), key=lambda report: report.time or 0.0)
     costs = []
-    for each in items:
-        written = Tokens(cache_write_5m=each.tokens, writes_are_input=True)
-        costs.append(prices.request(written, models.get(each.session, ""), each.time))
+    for report in items:
+        written = Tokens(cache_write_5m=report.tokens, writes_are_input=True)
+        costs.append(prices.request(written, models.get(report.session, ""), report.time))
     return LostSum(items, sum(cost or 0 for cost in costs))
 
 
+def _says_more(reports: list[CompactionReport], earlier: list[CompactionReport]) -> bool:
+    """Whether a file says more about a session's compactions than another: a stream has no
+    times."""
+    if len(reports) != len(earlier):
+        return len(reports) > len(earlier)
+    return reports[0].time is not None and earlier[0].time is None
+
+
 def _breaks(
-    found: list[CacheBreak], requests: Mapping[str, IndexedRequest], prices: PriceList
+    breaks: list[CacheBreak], requests: Mapping[str, IndexedRequest], prices: PriceList
 ) -> list[CacheBreak]:
     """Return the breaks by one of *requests*, each once, with what they cost, the most expensive
     first."""
-    by_key = {each.request: each for each in reversed(found) if each.request in requests}
-    priced = [each.priced(requests[key], prices) for key, each in by_key.items()]
-    return sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens, each.request))
+    by_key = {broken.request: broken for broken in reversed(breaks) if broken.request in requests}
+    priced = [broken.priced(requests[key], prices) for key, broken in by_key.items()]
+    return sorted(priced, key=lambda broken: (-(broken.cost or 0), -broken.tokens, broken.request))
 
 
 def _waste(
-    found: list[tuple[FindingsSource, Findings]],
+    sources: list[tuple[FindingsSource, Findings]],
     requests: list[IndexedRequest],
     wanted: _Wanted,
     prices: PriceList,
@@ -430,33 +446,45 @@ def _waste(
     of its session: a session may have begun before the period, or with what an earlier one had left
     in the cache.
     """
-    sessions = {request.session for request in requests}
-    most: dict[tuple[str, bool], int] = {}
+    session_costs: dict[tuple[str, bool], int] = {}
     for request in requests:
         key = request.session, request.main
-        most[key] = most.get(key, 0) + (request.cost or 0)
+        session_costs[key] = session_costs.get(key, 0) + (request.cost or 0)
     by_key: dict[tuple[str, str], Waste] = {}
-    called = {(source.project, name) for source, one in found for name in one.called}
-    for source, each in ((source, each) for source, one in found for each in one.waste):
-        idle = each.kind != "tool" or (source.project, each.what) not in called
-        if (
-            idle
-            and each.session in sessions
-            and (each.kind == "start" or wanted.has(source.project, each.time))
-        ):
-            known = by_key.get((each.kind, each.key))
-            by_key[each.kind, each.key] = (
-                each if known is None or each.requests > known.requests else known
-            )
+    for item in _wanted_waste(sources, {request.session for request in requests}, wanted):
+        earlier = by_key.get((item.kind, item.key))
+        if earlier is None or item.requests > earlier.requests:
+            by_key[item.kind, item.key] = item
+    priced = []
+    for item in by_key.values():
+        session_cost = session_costs.get((item.session, not item.agent), 0)
+        priced.append(item.priced(prices, session_cost))
+    priced.sort(key=lambda item: (-(item.cost or 0), -item.tokens * item.requests, item.key))
     by_kind: dict[str, list[Waste]] = {}
-    priced = [
-        each.priced(prices, most.get((each.session, not each.agent), 0)) for each in by_key.values()
-    ]
-    for each in sorted(
-        priced, key=lambda each: (-(each.cost or 0), -each.tokens * each.requests, each.key)
-    ):
-        by_kind.setdefault(each.kind, []).append(each)
+    for item in priced:
+        by_kind.setdefault(item.kind, []).append(item)
     return by_kind
+
+
+def _wanted_waste(
+    sources: list[tuple[FindingsSource, Findings]], sessions: set[str], wanted: _Wanted
+) -> Iterator[Waste]:
+    """Yield the waste of *sessions*, without tools that any session of the project called."""
+    called: set[tuple[str, str]] = set()
+    for source, findings in sources:
+        called.update((source.project, name) for name in findings.called)
+    for source, findings in sources:
+        for item in findings.waste:
+            if item.session not in sessions:
+                continue
+            if item.kind == "tool" and (source.project, item.what) in called:
+                continue
+            if item.kind == "start" or wanted.has(source.project, item.time):
+                yield item
+
+
+LONGEST_ENDING = 8
+"""Characters that the ending of a hidden file's name must have less than: else it is a name."""
 
 
 class Names:
@@ -471,15 +499,21 @@ class Names:
         ``session``."""
         if not self.hidden or not text:
             return home_path(text)
-        kind = "file" if kind == "result" and "/" in text and " " not in text else kind
-        number = self._numbers.setdefault(
-            (kind, text), 1 + sum(each[0] == kind for each in self._numbers)
-        )
-        ending = os.path.splitext(text)[1] if kind == "file" else ""
-        return (
-            f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
-        )
+        if kind == "result" and "/" in text and " " not in text:
+            kind = "file"
+        if (kind, text) not in self._numbers:
+            numbered = [other for other, _ in self._numbers if other == kind]
+            self._numbers[kind, text] = len(numbered) + 1
+        name = f"{kind} {self._numbers[kind, text]}"
+        if kind != "file":
+            return name
+        ending = os.path.splitext(text)[1]
+        if not ending.isascii() or not 1 < len(ending) < LONGEST_ENDING:
+            return name
+        return f"{name} ({ending})"
 
     def part(self, label: str) -> str:
         """Return the name of a part of a request; hidden, only what kind of part it is."""
-        return label.partition(":")[0] if self.hidden else label
+        if self.hidden:
+            return label.partition(":")[0]
+        return label

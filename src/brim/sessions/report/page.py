@@ -38,29 +38,31 @@ class Chart:
     style: str
 
 
-def page(found: Overview, *, full: bool, now: float, chart: Chart | None = None) -> str:
+def page(overview: Overview, *, full: bool, now: float, chart: Chart | None = None) -> str:
     """Return the report as one page of HTML that loads nothing.
 
     With *full*, paths and commands are in it.
     """
     names = Names(hidden=not full)
-    facts = [[name, text] for name, text in report_facts(found, " · ") if text]
+    facts = [[name, text] for name, text in report_facts(overview, " · ") if text]
     style = data_file(__file__, "report.css").decode()
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if chart is not None:
         style = f"{chart.style}\n{style}"
         digest = base64.b64encode(sha256(chart.script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
-    hidden = "" if full else " Names of files, commands and projects are left out."
+    hidden = " Names of files, commands and projects are left out."
+    if full:
+        hidden = ""
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         f'<meta name="viewport" content="width=device-width"><title>{_TITLE}</title><style>{style}</style></head>',
         f"<body><h1>{_TITLE}</h1>{_html_table([], facts, set(), 'summary')}",
         chart.html if chart is not None else "",
-        _lost_section(found, full=full),
-        _breaks_section(found, names),
-        *(_waste_section(each, names) for each in found.waste),
+        _lost_section(overview, full=full),
+        _breaks_section(overview, names),
+        *(_waste_section(waste, names) for waste in overview.waste),
         f'<p class="note">Made by brim on {in_calendar(now)} from the agents\' own files; {escape(BASIS)}.{hidden}</p>',
         f"<script>{chart.script}</script>" if chart is not None else "",
         "</body></html>\n",
@@ -68,42 +70,40 @@ def page(found: Overview, *, full: bool, now: float, chart: Chart | None = None)
     return "\n".join(part for part in parts if part)
 
 
-def _lost_section(found: Overview, *, full: bool) -> str:
-    if not found.lost.items:
+def _lost_section(overview: Overview, *, full: bool) -> str:
+    if not overview.lost.items:
         return ""
     head = ["when", "dropped", "found again", "tokens", "session"]
     about = "What was in the agent's window before a compaction, and nowhere in it afterwards."
-    shown = _html_table(head, lost_rows(found), {2, 3}, "dated")
-    text = f"<h2>What compactions dropped</h2><p>{about}</p>{shown}"
+    table = _html_table(head, lost_rows(overview), {2, 3}, "dated")
+    text = f"<h2>What compactions dropped</h2><p>{about}</p>{table}"
     if full:
-        items = [item for each in found.lost.items for item in each.items]
+        items = [item for report in overview.lost.items for item in report.items]
         named = [[item.kind, item.text, item.back or "never"] for item in items]
         text += _html_table(["kind", "what", "came back"], named, set())
     return text
 
 
-def _breaks_section(found: Overview, names: Names) -> str:
-    if not found.breaks:
+def _breaks_section(overview: Overview, names: Names) -> str:
+    if not overview.breaks:
         return ""
     causes: Counter[str] = Counter()
-    for each in found.breaks:
-        causes[SHORT_CAUSES[each.cause]] += each.cost or 0
-    sums, bars = (
-        [[cause, amount(cost or None)] for cause, cost in causes.most_common()],
-        sorted(causes.values())[::-1],
-    )
+    for broken in overview.breaks:
+        causes[SHORT_CAUSES[broken.cause]] += broken.cost or 0
+    sums = [[cause, amount(cost or None)] for cause, cost in causes.most_common()]
+    bars = sorted(causes.values())[::-1]
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
         "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
         + _html_table(["likely cause", "cost", ""], sums, {1}, "bars", bars=bars)
-        + _html_table(head, break_rows(found, names), {2, 3}, "dated")
+        + _html_table(head, break_rows(overview, names), {2, 3}, "dated")
     )
 
 
-def _waste_section(each: WasteSum, names: Names) -> str:
-    rows = [[name, tokens.strip(), cost] for tokens, cost, name in waste_rows(each, names)]
-    title = waste_line(each)
-    about = f"<h2>{escape(title[:1].upper() + title[1:])}</h2><p>{escape(ADVICE[each.kind])}</p>"
+def _waste_section(waste: WasteSum, names: Names) -> str:
+    rows = [[name, tokens.strip(), cost] for tokens, cost, name in waste_rows(waste, names)]
+    title = waste_line(waste)
+    about = f"<h2>{escape(title[:1].upper() + title[1:])}</h2><p>{escape(ADVICE[waste.kind])}</p>"
     return about + (_html_table(["what", "tokens sent", "cost"], rows, {1, 2}) if rows else "")
 
 
@@ -123,7 +123,9 @@ def _html_table(
             f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)
         )
 
-    drawn = [line(head, "th")] if any(head) else []
+    drawn = []
+    if any(head):
+        drawn = [line(head, "th")]
     cells = [[escape(cell).replace("\n", "<br>") for cell in row] for row in rows]
     for row, size in zip(cells, bars, strict=False):
         row.append(f'<span class="bar" style="width:{100 * size // max(*bars, 1)}%"></span>')

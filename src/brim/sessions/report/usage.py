@@ -126,9 +126,13 @@ def in_calendar(when: float | None, form: str = "%Y-%m-%d", *, utc: bool = False
 
     It is empty if there is none, or no calendar of this machine has it.
     """
-    parts = time.gmtime if utc else time.localtime
+    parts = time.localtime
+    if utc:
+        parts = time.gmtime
     try:  # some systems don't pad early years
-        return "" if when is None else time.strftime(form, parts(when)).rjust(10, "0")
+        if when is None:
+            return ""
+        return time.strftime(form, parts(when)).rjust(10, "0")
     except (OverflowError, ValueError, OSError):
         return ""
 
@@ -143,7 +147,9 @@ def grouped(cells: Iterable[UsageCell], by: str, day_of: Callable[..., str]) -> 
     groups: dict[tuple[str, str], list[UsageCell]] = {}
     for cell in sorted(cells, key=_quarter_order):
         # Most projects have a branch of the same name.
-        project = cell.project if by == "branch" else ""
+        project = ""
+        if by == "branch":
+            project = cell.project
         groups.setdefault((name_of(cell), project), []).append(cell)
     sums = [Sum.of(group, name, group[0].project) for (name, _), group in groups.items()]
     if by in TIMES:
@@ -215,7 +221,8 @@ def parse_day(text: str, today: date) -> str:
     try:
         if before is None:
             return date.fromisoformat(text).isoformat()
-        number, unit = int(before[1]), before[2]
+        number = int(before[1])
+        unit = before[2]
         if unit != "m":
             return (today - timedelta(days=number * (7 if unit == "w" else 1))).isoformat()
         first = today.replace(day=1)
@@ -252,16 +259,18 @@ class UsageReport:
     @property
     def unattributed(self) -> dict[str, Any]:
         """The sum of the rests."""
-        rest = Sum.of(self.rest)
+        uncovered = Sum.of(self.rest)
         sessions = {cell.session for cell in self.rest}
         unpriced = {cell.session for cell in self.rest if cell.unpriced == cell.requests}
-        cost = rest.cost if len(unpriced) < len(sessions) or not sessions else None
+        cost = None
+        if len(unpriced) < len(sessions) or not sessions:
+            cost = uncovered.cost
         return {
             "sessions": len(sessions),
-            "input_tokens": rest.input_tokens,
-            "output_tokens": rest.output_tokens,
-            "cache_creation_input_tokens": rest.cache_creation_input_tokens,
-            "cache_read_input_tokens": rest.cache_read_input_tokens,
+            "input_tokens": uncovered.input_tokens,
+            "output_tokens": uncovered.output_tokens,
+            "cache_creation_input_tokens": uncovered.cache_creation_input_tokens,
+            "cache_read_input_tokens": uncovered.cache_read_input_tokens,
             "cost": cost,
             "unpriced_sessions": len(unpriced),
         }

@@ -52,7 +52,8 @@ _MOST_OPEN = 16
 _MOST_NAMES = 20_000
 _MOST_FOUND = 2_000
 """Things in one file that are told."""
-_KEPT, _LONGEST = 1_000, 300
+_KEPT = 1_000
+_LONGEST = 300
 """Characters of a path or a command that are looked at, and that are told."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w./:-]{4,80}")
 _TARGETS = ("file_path", "path", "absolute_path", "pattern", "url", "query", "description")
@@ -82,7 +83,7 @@ class Waste:
         there."""
         written = Tokens(cache_write_5m=self.tokens, writes_are_input=True)
         read = Tokens(cache_read=self.tokens)
-        costs = [prices.request(each, self.model, self.time) for each in (written, read)]
+        costs = [prices.request(tokens, self.model, self.time) for tokens in (written, read)]
         if costs[0] is None or costs[1] is None:
             return self
         cost = costs[0] + costs[1] * max(0, self.requests - 1)
@@ -146,7 +147,7 @@ class WasteReader:
 
     def finish(self) -> list[Waste]:
         """Return what was found."""
-        found = []
+        waste = []
         for agent, thread in self._threads.items():
             self._close(agent, thread)
             if thread.start is not None:
@@ -161,18 +162,19 @@ class WasteReader:
                     time,
                     thread.model,
                 )
-                found.append(Waste(*where, max(0, prompt - size), thread.requests))
+                waste.append(Waste(*where, max(0, prompt - size), thread.requests))
         for agent, thread, item, requests in self._found:
             tokens = self._ratio.tokens(item.size, thread.model)
             if item.kind != "unused" or tokens > LARGE:
                 about = (item.kind, item.key, mask(item.what)[:_LONGEST])
-                found.append(
+                waste.append(
                     Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests)
                 )
-        return found
+        return waste
 
     def _request(self, thread: _WasteThread, event: Usage) -> None:
-        thread.session, thread.model = event.session, event.model
+        thread.session = event.session
+        thread.model = event.model
         if event.request and event.request == thread.last:
             return
         thread.last = event.request
@@ -181,23 +183,25 @@ class WasteReader:
             thread.start = (event.tokens.prompt, event.time)
 
     def _result(self, thread: _WasteThread, event: ToolResult) -> None:
-        size, (what, call) = length_of(event.text), thread.calls.pop(event.id, ("", 0))
+        size = length_of(event.text)
+        target, call = thread.calls.pop(event.id, ("", 0))
         thread.before += size if not thread.requests else 0
         if event.error:
             return
-        text, before = hash(event.text), thread.shown.get(call)
+        text = hash(event.text)
+        before = thread.shown.get(call)
         if call:
             thread.shown[call] = text
         if call and size >= _LEAST_REPEATED and before == text:
             thread.items.append(
-                _Item("repeated", event.id, what, event.time, size, thread.requests)
+                _Item("repeated", event.id, target, event.time, size, thread.requests)
             )
         elif size >= LARGE * _SHORTEST_TOKEN and len(thread.items) < _MOST_OPEN:
-            names = names_in(f"{what} {event.text}")
+            names = names_in(f"{target} {event.text}")
             if len(names) < _MOST_NAMES:
                 # With more, it can't be told whether something refers to it.
                 thread.items.append(
-                    _Item("unused", event.id, what, event.time, size, thread.requests, names)
+                    _Item("unused", event.id, target, event.time, size, thread.requests, names)
                 )
 
     def _refer(self, thread: _WasteThread, event: Message | ToolCall) -> None:
@@ -205,12 +209,12 @@ class WasteReader:
         waiting = [item for item in thread.items if item.names is not None]
         if not waiting:
             return
-        said = names_in(
+        names = names_in(
             event.text if isinstance(event, Message) else " ".join(map(str, event.input.values()))
         )
         for item in waiting:
             item.spoken = True
-            if item.names is not None and not item.names.isdisjoint(said):
+            if item.names is not None and not item.names.isdisjoint(names):
                 thread.items.remove(item)
 
     def _close(self, agent: str, thread: _WasteThread) -> None:
@@ -236,14 +240,14 @@ def names_in(text: str) -> set[str]:
     >>> sorted(names_in("The importer reads src/app.py with parse_rows, 4096 at a time"))
     ['app.py', 'parse_rows', 'src/app.py']
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for match in _NAME.finditer(text):
         word = match[0].rstrip(".:-/")
         if not word.isalpha() or not (word.islower() or word.istitle() or word.isupper()):
-            found |= {word, word.rpartition("/")[2]}
-            if len(found) >= _MOST_NAMES:
+            names |= {word, word.rpartition("/")[2]}
+            if len(names) >= _MOST_NAMES:
                 break
-    return found
+    return names
 
 
 def _shown_by(call: ToolCall) -> tuple[str, int]:

@@ -41,79 +41,89 @@ SHORT_CAUSES = {
 _YOURS = {"instruction": "your "}
 
 
-def total_cost(found: Overview) -> str:
+def total_cost(overview: Overview) -> str:
     """Return what all sessions cost; if some requests have no price, that is less than it was."""
-    total, unpriced = found.bill.total, found.bill.unpriced
+    total = overview.bill.total
+    unpriced = overview.bill.unpriced
     if not unpriced:
         return dollars(total)
-    return f"more than {dollars(total, up=False)}" if total else "unknown cost"
+    if total:
+        return f"more than {dollars(total, up=False)}"
+    return "unknown cost"
 
 
-def report_facts(found: Overview, between: str = "   ") -> list[tuple[str, str]]:
+def report_facts(overview: Overview, between: str = "   ") -> list[tuple[str, str]]:
     """Return the lines of the report; *between* separates the sums in the first one."""
-    bill, money = found.bill, [counted(found.bill.sessions, "session"), total_cost(found)]
+    bill = overview.bill
+    money = [counted(overview.bill.sessions, "session"), total_cost(overview)]
     if bill.client_sessions == bill.sessions:
         money.append(f"(clients' own total: {dollars(bill.client_total)})")
     return [
-        (f"last {counted(found.days, 'day')}" if found.days else "in all", between.join(money)),
-        ("money", _adding_up(found)),
-        ("compactions", _lost(found.lost)),
-        ("cache", _cache(found)),
-        ("every request", _start(found)),
+        (
+            f"last {counted(overview.days, 'day')}" if overview.days else "in all",
+            between.join(money),
+        ),
+        ("money", _adding_up(overview)),
+        ("compactions", _lost(overview.lost)),
+        ("cache", _cache(overview)),
+        ("every request", _start(overview)),
         (
             "waste",
             "; ".join(
-                waste_line(each) for each in found.waste if each.kind in ("repeated", "unused")
+                waste_line(waste)
+                for waste in overview.waste
+                if waste.kind in ("repeated", "unused")
             ),
         ),
     ]
 
 
-def _adding_up(found: Overview) -> str:
+def _adding_up(overview: Overview) -> str:
     """Return what the total is made of, as far as that isn't plain."""
-    bill, said = found.bill, []
+    bill = overview.bill
+    sentences = []
     if bill.compactions or bill.unexplained:
-        said.append(f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}")
-        said[0] += (
+        sentences.append(
+            f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}"
+        )
+        sentences[0] += (
             f", not explained {dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
         )
     if 0 < bill.client_sessions < bill.sessions:
         some = f"{bill.client_sessions:,} of {counted(bill.sessions, 'session')}"
-        said.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
-        said[-1] += f"; brim counts {dollars(bill.client_counted)} for them"
-    if abs(bill.client_prices) >= 5_000:
-        said.append(f"the client's own prices make {dollars(bill.client_prices)} of the difference")
+        sentences.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
+        sentences[-1] += f"; brim counts {dollars(bill.client_counted)} for them"
+    if bill.client_prices >= 5_000:
+        sentences.append(f"the client's own prices add {dollars(bill.client_prices)}")
     if bill.unpriced:
         has, models = ("has", "the model") if bill.unpriced == 1 else ("have", "the models")
         some = f"{counted(bill.unpriced, 'request')} that {has} no known price"
-        said.append(f"without {some}: brim usage names {models}")
-    return "\n".join(said)
+        sentences.append(f"without {some}: brim usage names {models}")
+    return "\n".join(sentences)
 
 
-def _lost(found: LostSum) -> str:
+def _lost(lost_sum: LostSum) -> str:
     """Return what compactions dropped, and what finding files again cost."""
-    if not found.items:
+    if not lost_sum.items:
         return ""
     parts = [
-        f"{lost:,} of {_YOURS.get(kind, '')}{counted(had, kind)}"
-        for kind, (had, lost, _) in found.counts.items()
+        f"{lost:,} of {_YOURS.get(kind, '')}{counted(before, kind)}"
+        for kind, (before, lost, _) in lost_sum.counts.items()
         if lost
     ]
     text = (
-        f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}"
-        if found.counts
-        else f"{len(found.items):,}"
+        f"{len(lost_sum.items):,}: dropped {', '.join(parts) or 'nothing'}"
+        if lost_sum.counts
+        else f"{len(lost_sum.items):,}"
     )
-    text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
-    text += _given_back(found)
-    if not found.tokens:
+    text += f" ({lost_sum.unreadable:,} can't be read)" if lost_sum.unreadable else ""
+    text += _given_back(lost_sum)
+    if not lost_sum.tokens:
         return text
-    what = (
-        f"read {found.read_again:,} of those files again"
-        if found.read_again
-        else "had to find some of it again"
-    )
-    return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
+    summary = "had to find some of it again"
+    if lost_sum.read_again:
+        summary = f"read {lost_sum.read_again:,} of those files again"
+    return f"{text}\nthe agent {summary}: about {rounded(lost_sum.tokens)} tokens{_priced(lost_sum.cost)}"
 
 
 def _given_back(losses: LostSum) -> str:
@@ -132,93 +142,101 @@ def _given_back(losses: LostSum) -> str:
     return "".join([f"\n{line}" for line in lines])
 
 
-def _cache(found: Overview) -> str:
-    if not found.breaks:
+def _cache(overview: Overview) -> str:
+    if not overview.breaks:
         return ""
-    cause, count = Counter(each.cause for each in found.breaks).most_common(1)[0]
-    most = f"{count:,} " if count < len(found.breaks) else "all " if count > 1 else ""
-    priced = (
-        f" cost {dollars(found.break_cost)}"
-        if any(each.cost is not None for each in found.breaks)
-        else ""
-    )
-    return f"{counted(len(found.breaks), 'break')}{priced} ({most}{CAUSES[cause]})"
+    cause, count = Counter(broken.cause for broken in overview.breaks).most_common(1)[0]
+    share_words = f"{count:,} " if count < len(overview.breaks) else "all " if count > 1 else ""
+    priced = ""
+    if any(broken.cost is not None for broken in overview.breaks):
+        priced = f" cost {dollars(overview.break_cost)}"
+    return f"{counted(len(overview.breaks), 'break')}{priced} ({share_words}{CAUSES[cause]})"
 
 
-def _start(found: Overview) -> str:
+def _start(overview: Overview) -> str:
     """Return what every request begins with: in all, and, as far as that is recorded, what could
     go."""
-    if not found.start:
+    if not overview.start:
         return ""
-    cost = sum(each.cost for each in found.waste if each.kind == "start")
-    text = f"sends {rounded(found.start)} tokens before your first word (median)"
+    cost = sum(waste.cost for waste in overview.waste if waste.kind == "start")
+    text = f"sends {rounded(overview.start)} tokens before your first word (median)"
     text += f": {dollars(cost)} in all" if cost else ""
-    parts = (
-        [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"]
-        if found.memory
-        else []
-    )
-    count, tokens = found.idle_tools
+    parts = []
+    if overview.memory:
+        parts = [f"CLAUDE.md and other memory files: {rounded(overview.memory)} tokens"]
+    count, tokens = overview.idle_tools
     parts += (
         [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
     )
     return "\n".join(filter(None, (text, "; ".join(parts))))
 
 
-def waste_line(each: WasteSum) -> str:
+def waste_line(waste: WasteSum) -> str:
     """Return what was sent for nothing, in a sentence."""
-    one, many = _WASTE[each.kind]
-    is_lasting = each.kind in ("memory", "tool")  # the same one in many sessions
-    count = len({item.what for item in each.items}) if is_lasting else len(each.items)
-    what = (one if count == 1 else many).format(f"{count:,}")
-    return f"{what}: about {rounded(each.tokens)} tokens sent{_priced(each.cost)}"
+    one, several = _WASTE[waste.kind]
+    is_lasting = waste.kind in ("memory", "tool")  # the same one in many sessions
+    count = len({item.what for item in waste.items}) if is_lasting else len(waste.items)
+    sentence = (one if count == 1 else several).format(f"{count:,}")
+    return f"{sentence}: about {rounded(waste.tokens)} tokens sent{_priced(waste.cost)}"
 
 
 def _priced(cost: int) -> str:
     """Return how a sentence goes on that has a *cost*; 0 is that nothing of it has a price."""
-    return f", {dollars(cost)}" if cost else ""
+    if cost:
+        return f", {dollars(cost)}"
+    return ""
 
 
 def amount(cost: int | None) -> str:
     """Return a cost in dollars, or that it isn't known."""
-    return "unknown" if cost is None else dollars(cost)
+    if cost is None:
+        return "unknown"
+    return dollars(cost)
 
 
-def lost_rows(found: Overview) -> list[list[str]]:
+def lost_rows(overview: Overview) -> list[list[str]]:
     """Return when, what was dropped and found again, and what that took, of each compaction."""
     rows = []
-    for each in found.lost.items:
+    for report in overview.lost.items:
         counts = [
-            (kind, each.in_window.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS
+            (kind, report.in_window.get(kind, 0), report.lost.get(kind, 0)) for kind in LOST_KINDS
         ]
         dropped = ", ".join(
-            f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost
+            f"{lost:,} of {counted(before, kind)}" for kind, before, lost in counts if lost
         )
-        dropped = dropped if each.readable else "not known: its summary can't be read"
-        back = sum(each.came_back.values())
-        again = f"{back:,}" if each.readable else ""
+        dropped = dropped if report.readable else "not known: its summary can't be read"
+        back = sum(report.came_back.values())
+        again = ""
+        if report.readable:
+            again = f"{back:,}"
         rows.append(
-            [_when(each.time), dropped or "nothing", again, rounded(each.tokens), each.session[:8]]
+            [
+                _when(report.time),
+                dropped or "nothing",
+                again,
+                rounded(report.tokens),
+                report.session[:8],
+            ]
         )
     return rows
 
 
-def break_rows(found: Overview, names: Names) -> list[list[str]]:
+def break_rows(overview: Overview, names: Names) -> list[list[str]]:
     """Return when, why, tokens, cost, session and project of each cache break."""
     rows = []
-    for each in found.breaks:
-        project = names.of(os.path.basename(found.projects.get(each.session, "")), "project")
-        cause = SHORT_CAUSES[each.cause] + (f": {names.part(each.part)}" if each.part else "")
-        if each.cause in ("pause", "resume") and each.pause is not None:
-            hours, minutes = divmod(round(each.pause / 60), 60)
+    for broken in overview.breaks:
+        project = names.of(os.path.basename(overview.projects.get(broken.session, "")), "project")
+        cause = SHORT_CAUSES[broken.cause] + (f": {names.part(broken.part)}" if broken.part else "")
+        if broken.cause in ("pause", "resume") and broken.pause is not None:
+            hours, minutes = divmod(round(broken.pause / 60), 60)
             cause += f" ({hours} h {minutes} min)" if hours else f" ({minutes} min)"
         rows.append(
             [
-                _when(each.time),
+                _when(broken.time),
                 cause,
-                f"{each.tokens:,}",
-                amount(each.cost),
-                each.session[:8],
+                f"{broken.tokens:,}",
+                amount(broken.cost),
+                broken.session[:8],
                 project,
             ]
         )
@@ -229,10 +247,10 @@ def _when(moment: float | None) -> str:
     return in_calendar(moment, "%Y-%m-%d %H:%M") or "no date"
 
 
-def waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
+def waste_rows(waste: WasteSum, names: Names) -> list[list[str]]:
     """Return tokens, cost and name of each thing; the same file only once."""
     sums: dict[str, list[int]] = {}
-    for item in each.items if each.kind != "start" else ():
+    for item in waste.items if waste.kind != "start" else ():
         kind = {"repeated": "file", "memory": "file", "tool": "tool"}.get(item.kind, "result")
         one = sums.setdefault(names.of(item.what, kind) or kind, [0, 0])
         one[0] += item.tokens * item.requests

@@ -16,10 +16,12 @@ from typing import Any
 from brim.config.places import home_folder
 from brim.sessions.window.windows import AutoCompact
 
-ANSWER, MARGIN = 20_000, 13_000
+ANSWER = 20_000
+MARGIN = 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""
 
-LEAST, MOST = 100_000, 1_000_000
+LEAST = 100_000
+MOST = 1_000_000
 """Tokens of a window to compact in; what a settings file says beyond these is ignored."""
 
 WAITING = (
@@ -41,7 +43,8 @@ MANAGED = (
 LARGEST = 8 << 20
 """Bytes of a settings file that are read."""
 
-_WINDOW, _SHARE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+_WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
+_SHARE = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -66,8 +69,8 @@ def auto_compact(
         or _option(command, "--settings")
     ):
         return None
-    for each in reversed(files):
-        variables = each.get("env")
+    for settings_file in reversed(files):
+        variables = settings_file.get("env")
         if isinstance(variables, dict):  # the client adds them to its own
             environ = {**environ, **{name: str(value) for name, value in variables.items()}}
     if not _is_on(files, environ):
@@ -88,18 +91,18 @@ def auto_compact(
 def client_command() -> list[str]:
     """Return the arguments of the processes that started this one; none where the system doesn't
     show them."""
-    found: list[str] = []
+    words: list[str] = []
     try:
         process = os.getppid()
         for _ in range(4):
             # The launcher, perhaps a shell around it, the client, perhaps a script that starts it.
             with open(f"/proc/{process}/cmdline", "rb") as file:
-                found += os.fsdecode(file.read(65_536)).split("\0")
+                words += os.fsdecode(file.read(65_536)).split("\0")
             with open(f"/proc/{process}/stat", "rb") as file:
                 process = int(file.read(4_096).rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         pass
-    return found
+    return words
 
 
 def _asked(
@@ -110,26 +113,43 @@ def _asked(
     if wanted := _number(environ.get(_WINDOW, "")):
         return int(max(wanted, LEAST))
     if option := _option(command, "--autocompact"):
-        wanted = _number(option)
-        return int(
-            wanted * 1_000 if 0 < wanted < 1_001 else wanted
-        )  # 200 is short for 200k, auto for no setting
-    for each in files:
-        named = each.get("modelSettings")
-        for name, values in named.items() if isinstance(named, dict) else ():
-            wanted = _window_in(values)
-            if wanted and not name.startswith("claude-") and name in model:
-                return None  # which model an alias means is the client's to know
-            if wanted and _undated(name) == _undated(model):
-                return wanted
-        if wanted := _window_in(each):
+        wanted = _number(option)  # 200 is short for 200k, auto for no setting
+        if 0 < wanted < 1_001:
+            wanted *= 1_000
+        return int(wanted)
+    for settings_file in files:
+        for_model = _window_for(model, settings_file.get("modelSettings"))
+        if for_model is None or for_model:
+            return for_model
+        for_all = _window_in(settings_file)
+        if for_all:
+            return for_all
+    return 0
+
+
+def _window_for(model: str, by_model: object) -> int | None:
+    """Return the window in the settings *by_model*, 0 if none is for *model*; None if one may
+    be."""
+    if not isinstance(by_model, dict):
+        return 0
+    for name, values in by_model.items():
+        wanted = _window_in(values)
+        if not wanted:
+            continue
+        if not name.startswith("claude-") and name in model:
+            return None  # which model an alias means is the client's to know
+        if _undated(name) == _undated(model):
             return wanted
     return 0
 
 
 def _window_in(values: object) -> int:
-    wanted = values.get("autoCompactWindow") if isinstance(values, dict) else None
-    return wanted if type(wanted) is int and LEAST <= wanted <= MOST else 0
+    wanted = None
+    if isinstance(values, dict):
+        wanted = values.get("autoCompactWindow")
+    if type(wanted) is int and LEAST <= wanted <= MOST:
+        return wanted
+    return 0
 
 
 def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
@@ -138,13 +158,13 @@ def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
         for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")
     ):
         return False
-    said = [
-        each["autoCompactEnabled"]
-        for each in files
-        if isinstance(each.get("autoCompactEnabled"), bool)
+    answers = [
+        settings_file["autoCompactEnabled"]
+        for settings_file in files
+        if isinstance(settings_file.get("autoCompactEnabled"), bool)
     ]
-    if said:
-        return bool(said[0])
+    if answers:
+        return bool(answers[0])
     # Its own notes, where /config has kept this: not parsed, since they may be long.
     own = os.path.join(environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ), ".claude.json")
     try:
@@ -163,12 +183,10 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
         environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home_folder(environ), ".claude"),
         "settings.json",
     )
-    own = (
-        [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")]
-        if folder
-        else []
-    )
-    found = []
+    own = []
+    if folder:
+        own = [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")]
+    settings = []
     for path in (*MANAGED, *own, user):
         try:
             with open(path, "rb") as file:
@@ -179,23 +197,27 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
             return None
         if not isinstance(values, dict):
             return None
-        found.append(values)
-    return found
+        settings.append(values)
+    return settings
 
 
 def _option(command: Sequence[str], name: str) -> str:
     """Return the value of the option *name* in *command*, empty if it isn't there."""
     for at, word in enumerate(command):
         if word == name:
-            return command[at + 1] if at + 1 < len(command) else ""
+            if at + 1 < len(command):
+                return command[at + 1]
+            return ""
         if word.startswith(f"{name}="):
             return word[len(name) + 1 :]
     return ""
 
 
 def _reserve(environ: Mapping[str, str]) -> int:
-    most = _number(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
-    return min(ANSWER, int(most)) if most > 0 else ANSWER
+    limit = _number(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
+    if limit > 0:
+        return min(ANSWER, int(limit))
+    return ANSWER
 
 
 def _number(text: str) -> float:
@@ -204,13 +226,17 @@ def _number(text: str) -> float:
     text = text.strip().lower()
     unit = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
     try:
-        found = float(text.rstrip("km")) * unit
+        number = float(text.rstrip("km")) * unit
     except ValueError:
         return 0.0
-    return found if 0 < found < 1e12 else 0.0
+    if 0 < number < 1e12:
+        return number
+    return 0.0
 
 
 def _undated(model: str) -> str:
     """Return the id of *model* without a date at its end."""
     name, _, date = model.rpartition("-")
-    return name if len(date) == 8 and date.isdigit() else model
+    if len(date) == 8 and date.isdigit():
+        return name
+    return model

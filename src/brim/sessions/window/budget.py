@@ -24,7 +24,8 @@ from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 
-WARN, COMPACT = 0.70, 0.78
+WARN = 0.70
+COMPACT = 0.78
 """Shares of the window at which a session is warned, and asked to compact."""
 
 
@@ -66,7 +67,8 @@ class ContextBudget(Occupancy):
                 raise InputError(
                     f"{name} must be a share of the window such as 0.7, not {repr(threshold)[:40]}"
                 )
-        self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
+        self.warn_threshold = warn_threshold
+        self.compact_threshold = compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
         super().__init__(Windows(context_window, pinned=pinned), model or "", main=True)
@@ -157,20 +159,20 @@ class ContextBudget(Occupancy):
         *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by
         their length.
         """
-        rest = self._contents.since(self._answer, counter, self.model)
+        unanswered = self._contents.since(self._answer, counter, self.model)
         if text:
-            rest += counter.count(text) if counter else by_length(length_of(text), self.model)
+            unanswered += counter.count(text) if counter else by_length(length_of(text), self.model)
         if messages:
-            rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
+            unanswered += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
-            return rest
+            return unanswered
         if self.basis in ("total", "guess"):
             # At most as much as a run's sum; a guess has no lower end either.
-            return anchored(0, rest, more=self.used_tokens)
+            return anchored(0, unanswered, more=self.used_tokens)
         # What clients say that a compaction left is the conversation: system and tools come on top
         # of it.
         return anchored(
-            self.used_tokens, rest, more=self.overhead if self.basis == "compaction" else 0
+            self.used_tokens, unanswered, more=self.overhead if self.basis == "compaction" else 0
         )
 
     def must_compact(self, text: str = "", *, counter: TokenCounter | None = None) -> bool:
@@ -188,11 +190,13 @@ class ContextBudget(Occupancy):
 
     def clear_warning(self) -> None:
         """Clear the warning; a newer report sets it again."""
-        self.should_warn, self._warned_until = False, self._reports
+        self.should_warn = False
+        self._warned_until = self._reports
 
     def clear_compact(self) -> None:
         """Clear both flags, and end a request to compact; a newer report sets them again."""
-        self.should_compact, self._compacted_until = False, self._reports
+        self.should_compact = False
+        self._compacted_until = self._reports
         self.clear_warning()
         self._requested = None
 
@@ -222,7 +226,9 @@ class ContextBudget(Occupancy):
             dump = None if isinstance(event, Mapping) else getattr(event, "model_dump", None)
             if callable(dump):  # a response or an event of an SDK
                 event = dump(mode="json", by_alias=True, exclude_none=True)
-            return self._reader.events(event) if isinstance(event, Mapping) else []
+            if isinstance(event, Mapping):
+                return self._reader.events(event)
+            return []
         except Exception:  # a caller's own mapping class can raise anything
             return []
 
@@ -233,33 +239,22 @@ class ContextBudget(Occupancy):
         except Exception:  # a typed event whose fields are not what they should be, whatever these raise, says nothing
             return []
 
-    def _take(self, event: Event) -> None:  # noqa: C901 - one branch for each kind of event
+    def _take(self, event: Event) -> None:
         main = not event.agent
-        self.session = (
-            event.session if main and isinstance(event.session, str) else ""
-        ) or self.session
-        thread: Occupancy | None = self if main else self._threads.get(event.agent)
-        if thread is None and isinstance(event, (Usage, Compaction, ModelSeen)):
-            # Words alone make no window: a sub-agent is often named by another id there.
-            thread = self._threads[event.agent] = Occupancy(self._windows)
+        if main and isinstance(event.session, str) and event.session:
+            self.session = event.session
+        thread = self._thread_of(event)
         if thread is None:
             return
         if isinstance(event, Usage):
-            before = thread.used_tokens
-            if thread._report(event):
-                self._windows.prove(thread.model, thread.used_tokens)
-                if main:
-                    self._measure(before)
+            self._take_usage(thread, event)
         elif isinstance(event, Compaction):
-            if thread._compact(event) and main:
-                self._contents.compact()
-                self._floor, self._compacted, self._requested = None, True, None
+            self._take_compaction(thread, event)
         elif isinstance(event, ModelSeen):
-            thread._see_model(event.model, self._asked if main else "")
+            asked = self._asked if main else ""
+            thread._see_model(event.model, asked)
             self._windows.report({thread.model: event.window})
-        elif (isinstance(event, Message) and event.role == "error") or (
-            main and isinstance(event, End) and event.error
-        ):
+        elif isinstance(event, (Message, End)) and _is_error(event):
             self._windows.overflow(thread.model, window_from_error(event.text) or 0)
         elif main and isinstance(event, RunTotal):
             self._windows.report(event.windows)
@@ -267,6 +262,33 @@ class ContextBudget(Occupancy):
                 self._measure(0)
         elif main:
             self._contents.add(event)
+
+    def _thread_of(self, event: Event) -> Occupancy | None:
+        """Return the window that *event* is about; None if it has none yet."""
+        if not event.agent:
+            return self
+        if event.agent not in self._threads:
+            # Words alone make no window: a sub-agent is often named by another id there.
+            if not isinstance(event, (Usage, Compaction, ModelSeen)):
+                return None
+            self._threads[event.agent] = Occupancy(self._windows)
+        thread: Occupancy = self._threads[event.agent]
+        return thread
+
+    def _take_usage(self, thread: Occupancy, event: Usage) -> None:
+        before = thread.used_tokens
+        if not thread._report(event):
+            return
+        self._windows.prove(thread.model, thread.used_tokens)
+        if thread is self:
+            self._measure(before)
+
+    def _take_compaction(self, thread: Occupancy, event: Compaction) -> None:
+        if thread._compact(event) and thread is self:
+            self._contents.compact()
+            self._floor = None
+            self._compacted = True
+            self._requested = None
 
     def _measure(self, before: int) -> None:
         """Note a newer measurement of the window: what came before is in it."""
@@ -291,38 +313,47 @@ class ContextBudget(Occupancy):
         self._measured_on = self.session
 
     def _judge(self) -> list[Notice]:
-        window, used, exceeds = self.context_window, self.used_tokens, self.overhead_exceeds
+        window = self.context_window
         if not self._reports or window <= 0:
             return []
+        used = self.used_tokens
         notices: list[Notice] = []
         facts: Any = {"window": window, "session": self._measured_on}
+        exceeds = self.overhead_exceeds
         if exceeds and not self._told_overhead:
-            self._told_overhead, floor = True, self._floor or 0
+            self._told_overhead = True
+            floor = self._floor or 0
+            share = floor / window
             notices.append(
-                ContextWarning(
-                    used_tokens=floor, utilization=floor / window, reason=OVERHEAD, **facts
-                )
+                ContextWarning(used_tokens=floor, utilization=share, reason=OVERHEAD, **facts)
             )
         if self.basis not in ("call", "total"):
             return notices
-        facts |= {"used_tokens": used, "utilization": used / window}
-        over = used / window >= self.compact_threshold and not self.compaction_requested
-        near = used / window >= self.warn_threshold and not self.compaction_requested
-        compact = (
-            over
-            and not exceeds
-            and not self.should_compact
-            and self._reports > self._compacted_until
-        )
-        warn = not self.should_warn and (
-            compact or ((near or over) and self._reports > self._warned_until)
-        )
-        self.should_warn, self.should_compact = (
-            self.should_warn or warn,
-            self.should_compact or compact,
-        )
-        return [
-            *notices,
-            *([ContextWarning(**facts)] if warn else []),
-            *([CompactDue(**facts)] if compact else []),
-        ]
+        utilization = used / window
+        facts |= {"used_tokens": used, "utilization": utilization}
+        is_over = False
+        is_near = False
+        if not self.compaction_requested:
+            is_over = utilization >= self.compact_threshold
+            is_near = utilization >= min(self.warn_threshold, self.compact_threshold)
+        compacts = is_over and self._may_say_compact and not exceeds
+        warns = compacts or (is_near and self._reports > self._warned_until)
+        if warns and not self.should_warn:
+            self.should_warn = True
+            notices.append(ContextWarning(**facts))
+        if compacts:
+            self.should_compact = True
+            notices.append(CompactDue(**facts))
+        return notices
+
+    @property
+    def _may_say_compact(self) -> bool:
+        """Whether it isn't said already, and there was a report since it was answered."""
+        return not self.should_compact and self._reports > self._compacted_until
+
+
+def _is_error(event: Message | End) -> bool:
+    """Whether *event* is a provider's error: it may name the size of the window."""
+    if isinstance(event, Message):
+        return event.role == "error"
+    return event.error and not event.agent

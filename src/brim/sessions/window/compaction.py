@@ -111,7 +111,9 @@ class Pending:
                 return turn
             reason = f"it was for the session {bound[:80]}, and this is {session[:80]}"
             self._dropped.append(DroppedPart(turn, reason))
-        return self._human.pop(0) if self._human else None
+        if self._human:
+            return self._human.pop(0)
+        return None
 
     def cancel(self, purpose: str, reason: str) -> None:
         """Drop the request of *purpose*, if one waits. What a person said cannot be dropped."""

@@ -42,7 +42,8 @@ def anchored(reported: int, rest: Count, *, more: int = 0) -> Count:
     *more* may be missing in what was reported: it is in the value and in ``high``, not in ``low``.
     """
     margin = -(-reported * round(PREFIX_ERROR * 100) // 100)
-    low, high = max(0, reported - margin) + rest.low, reported + margin + more + rest.high
+    low = max(0, reported - margin) + rest.low
+    high = reported + margin + more + rest.high
     return Count(reported + more + int(rest), "anchored", low, high, rest.note)
 
 
@@ -130,7 +131,9 @@ class Contents:
         self._inside: dict[tuple[str, str], int] = {}
         self._coming: dict[tuple[str, str], int] = {}
         self._measured = False
-        self._written, self._arrived, self._step = Words(), Words(), Words()
+        self._written = Words()
+        self._arrived = Words()
+        self._step = Words()
 
     @property
     def fixed(self) -> int:
@@ -144,25 +147,38 @@ class Contents:
 
     def add(self, event: Event) -> None:
         """Take a message, a call or a result of this window's thread."""
-        tool, words = "", self._arrived
+        tool = ""
+        words = self._arrived
         if isinstance(event, ToolCall):
-            category, words, text = AGENTS, self._written, _call_text(event)
+            category = AGENTS
+            words = self._written
+            text = _call_text(event)
             self._called = True
             self._names[event.id] = event.name or event.kind
         elif isinstance(event, ToolResult):
-            category, tool, text = RESULTS, self._names.get(event.id, ""), event.text
+            category = RESULTS
+            tool = self._names.get(event.id, "")
+            text = event.text
             self._late |= self._called and not self._reported
-            words = self._step if self._late else self._arrived
+            words = self._arrived
+            if self._late:
+                words = self._step
         elif isinstance(event, Attachment):
-            category, text = OTHER, event.text
+            category = OTHER
+            text = event.text
             if event.kind == "kept":  # what a compaction left is known already
                 words = Words()
         elif isinstance(event, Message):
-            category, text = YOURS if event.human else OTHER, event.text
+            category = OTHER
+            if event.human:
+                category = YOURS
+            text = event.text
             if event.role == "assistant":
-                category, words = AGENTS, self._written
+                category = AGENTS
+                words = self._written
             elif event.role == "summary":  # what a compaction left is known already
-                category, words = SUMMARY, Words()
+                category = SUMMARY
+                words = Words()
         else:
             return
         self._coming[category, tool] = self._coming.get((category, tool), 0) + length_of(text)
@@ -177,7 +193,9 @@ class Contents:
             place = key if key in self._inside or len(self._inside) < _NAMES_KEPT else (key[0], "")
             self._inside[place] = self._inside.get(place, 0) + size
         self._coming = {}
-        self._written, self._arrived, self._step = Words(), self._step, Words()
+        self._written = Words()
+        self._arrived = self._step
+        self._step = Words()
         self._reported = True
         if not self._measured:
             alone = max(0, prompt - int(by_length(sum(self._inside.values()), model)))
@@ -205,7 +223,9 @@ class Contents:
             key: float(int(by_length(size, model))) for key, size in self._inside.items() if size
         }
         everything = sum(sizes.values())
-        scale = min(_MOST_SCALE, (used - fixed) / everything) if everything else 0.0
+        scale = 0.0
+        if everything:
+            scale = min(_MOST_SCALE, (used - fixed) / everything)
         shares = {key: size * scale for key, size in sizes.items()}
         parts = {(FIXED, ""): fixed, **{key: int(share) for key, share in shares.items()}}
         missing = used - sum(parts.values())
@@ -229,7 +249,8 @@ def _call_text(call: ToolCall) -> str:
     return call.name
 
 
-_LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000
+_LEAST_TAUGHT = 2_000
+_MOST_TAUGHT = 400_000
 """Characters of results that are worth counting: fewer say little, more take long."""
 
 
@@ -246,7 +267,8 @@ class Calibrator:
     """
 
     def __init__(self, counter: TokenCounter, store: CalibrationStore) -> None:
-        self._counter, self._store = counter, store
+        self._counter = counter
+        self._store = store
         self._last: Usage | None = None
         self._texts: list[str] = []
         self._size = 0
@@ -277,7 +299,9 @@ class Calibrator:
         if last is None or not event.request or event.request != last.request:
             if last is not None and not (self._spoiled or self._late):
                 self._learn(last, event)
-            self._texts, self._size, self._spoiled = [], 0, False
+            self._texts = []
+            self._size = 0
+            self._spoiled = False
         self._last = event
 
     def _learn(self, last: Usage, event: Usage) -> None:

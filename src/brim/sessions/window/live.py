@@ -91,6 +91,13 @@ class Counts:
         feed.lines += len(objects)
         return [event for one in objects for event in self.reader.events(one)]
 
+    def take_opening(self, opening: bytes, feed: Feed) -> list[Event]:
+        """Return the events in the beginning of a pipe, which may be one JSON value."""
+        values = objects_in(opening)
+        if values is None:
+            return feed.feed(opening)
+        return self.take(values, feed)
+
 
 def follow(
     path: str,
@@ -106,9 +113,12 @@ def follow(
     seconds. *taken* gets the size of each block that was read.
     """
     session = _LiveSession(path, taken)
+    pause = _pause(interval, idle)
 
     def ticks() -> Iterator[Tick]:
-        settled, last, size = False, time.monotonic(), 0
+        settled = False
+        last = time.monotonic()
+        size = 0
         while True:
             if session.renew():
                 settled = False
@@ -117,7 +127,8 @@ def follow(
                 for events in tail.lines():
                     yield Tick(events, settled=settled)
             if (now := sum(tail.size for tail in session.tails())) != size:
-                size, last = now, time.monotonic()
+                size = now
+                last = time.monotonic()
             if once:
                 for tail in session.tails():
                     yield Tick(tail.rest(), settled=False)
@@ -126,9 +137,16 @@ def follow(
             if once or (idle is not None and time.monotonic() - last >= idle):
                 session.close()
                 return
-            time.sleep(interval if idle is None else min(interval, max(0.01, idle / 4)))
+            time.sleep(pause)
 
     return session.counts, ticks()
+
+
+def _pause(interval: float, idle: float | None) -> float:
+    """Return the seconds between two looks at a file that may rest for *idle* seconds."""
+    if idle is None:
+        return interval
+    return min(interval, max(0.01, idle / 4))
 
 
 def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
@@ -137,7 +155,7 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
 
     def ticks() -> Iterator[Tick]:
         feed = counts.feed()
-        held: bytes | None = b""  # the beginning, as long as it may be one JSON value
+        opening: bytes | None = b""  # the beginning, as long as it may be one JSON value
         while True:
             if not _is_ready(handle, interval):
                 yield Tick([])
@@ -148,17 +166,17 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
                 raise InputError(f"the pipe cannot be read: {error.strerror or error}") from None
             if not data:
                 break
-            if held is not None:
-                held += data
-                head = held[:_LONGEST_BRACKET]
-                if (_begins_a_value(head) or not head.strip()) and len(held) <= LONGEST_LINE:
+            if opening is not None:
+                opening += data
+                head = opening[:_LONGEST_BRACKET]
+                if (_begins_a_value(head) or not head.strip()) and len(opening) <= LONGEST_LINE:
                     continue
-                data, held = held, None
+                data = opening
+                opening = None
             for line in _lines_of(data):
                 if events := feed.feed(line):
                     yield Tick(events)
-        values = objects_in(held or b"")
-        begun = feed.feed(held or b"") if values is None else counts.take(values, feed)
+        begun = counts.take_opening(opening or b"", feed)
         yield Tick([*begun, *feed.finish()])
 
     return counts, ticks()
@@ -184,7 +202,8 @@ class _LiveSession:
     """The file of a session, and those of its sub-agents as they come."""
 
     def __init__(self, path: str, taken: Callable[[int], object] = ignore) -> None:
-        self._path, self.counts = path, Counts(taken)
+        self._path = path
+        self.counts = Counts(taken)
         self._tails: dict[str, _Tail] = {}
 
     def tails(self) -> list[_Tail]:
@@ -219,8 +238,11 @@ class _Tail:
     def __init__(
         self, path: str, counts: Counts, agent: str = "", *, watched: bool = False
     ) -> None:
-        self._path, self._agent, self._watched = path, agent, watched
-        self._counts, self._feed = counts, counts.feed()
+        self._path = path
+        self._agent = agent
+        self._watched = watched
+        self._counts = counts
+        self._feed = counts.feed()
         self._file: FileIO | None = None
         self.size = 0
         """Bytes that were read, those of a half line included."""
@@ -261,9 +283,12 @@ class _Tail:
         if self._file is None:
             return False
         with suppress(OSError):
-            there, here = os.stat(self._path), os.fstat(self._file.fileno())
+            there = os.stat(self._path)
+            opened = os.fstat(self._file.fileno())
             changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
-            return changed or not os.path.samestat(there, here) or there.st_size < self._file.tell()
+            return (
+                changed or not os.path.samestat(there, opened) or there.st_size < self._file.tell()
+            )
         return False
 
     def close(self) -> None:

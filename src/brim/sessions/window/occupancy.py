@@ -23,7 +23,8 @@ class Occupancy:
     """What is in one thread's window."""
 
     def __init__(self, windows: Windows, model: str = "", *, main: bool = False) -> None:
-        self._windows, self._main = windows, main
+        self._windows = windows
+        self._main = main
         self.model = model
         """The thread's model; empty if unknown."""
         self.input_tokens = 0
@@ -72,7 +73,9 @@ class Occupancy:
     @property
     def utilization(self) -> float:
         """The share of the window that is used. It may exceed 1; a window of no size gives 0."""
-        return self.used_tokens / self.context_window if self.context_window > 0 else 0.0
+        if self.context_window > 0:
+            return self.used_tokens / self.context_window
+        return 0.0
 
     @property
     def output_tokens(self) -> int:
@@ -90,7 +93,9 @@ class Occupancy:
     @property
     def cache_hit_share(self) -> float:
         """The share of all prompt tokens so far that were read from a cache."""
-        return self._reads / self._prompts if self._prompts else 0.0
+        if self._prompts:
+            return self._reads / self._prompts
+        return 0.0
 
     def _report(self, event: Usage) -> bool:
         """Take what one request reported, and return whether it is newer than all before.
@@ -142,11 +147,13 @@ class Occupancy:
         bare = not event.tokens or bool(event.windows) or event.cost is not None
         of_run = bare and not event.usage.writes_are_input
         if output := whole(event.usage.output):
-            self._settled, self._open = output + (self._settled if of_run else 0), 0
+            self._settled = output + (self._settled if of_run else 0)
+            self._open = 0
         if self._calls or not prompt_of(event.usage) or not of_run:
             return False
         self._hold(event.usage)
-        self.basis, self._answer = "total", 0
+        self.basis = "total"
+        self._answer = 0
         self._reports += 1
         return True
 
@@ -159,10 +166,14 @@ class Occupancy:
         self._boundaries[key] = None
         left = whole(event.after)
         if left or 0 < self.overhead < self.used_tokens:
-            self.basis = "compaction" if left else "guess"
+            self.basis = "guess"
+            if left:
+                self.basis = "compaction"
             self.input_tokens = left or self.overhead
             self.cache_creation_input_tokens = self.cache_read_input_tokens = 0
-        self._request, self._answer, self._last_output = "", 0, 0
+        self._request = ""
+        self._answer = 0
+        self._last_output = 0
         self.compactions += 1
         return True
 
@@ -177,10 +188,8 @@ class Occupancy:
             self.model = model
 
     def _hold(self, tokens: Tokens) -> None:
-        self.input_tokens, self.cache_read_input_tokens = (
-            whole(tokens.input),
-            whole(tokens.cache_read),
-        )
+        self.input_tokens = whole(tokens.input)
+        self.cache_read_input_tokens = whole(tokens.cache_read)
         self.cache_creation_input_tokens = whole(tokens.cache_write_5m) + whole(
             tokens.cache_write_1h
         )

@@ -64,10 +64,10 @@ class Window(PlainData):
     """The sources that say something else, strongest first, each with its tokens."""
 
     def __str__(self) -> str:
-        said = "".join(
+        sizes = "".join(
             f"; {SOURCES.get(source, source)}: {tokens:,}" for source, tokens in self.others
         )
-        return f"{self.tokens:,} tokens ({SOURCES.get(self.source, self.source)}{said})"
+        return f"{self.tokens:,} tokens ({SOURCES.get(self.source, self.source)}{sizes})"
 
 
 class Windows:
@@ -79,7 +79,9 @@ class Windows:
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
         self._pinned = pinned
-        self._reported, self._overflow, self._found = Bounded(1_000), Bounded(1_000), Bounded(1_000)
+        self._reported = Bounded(1_000)
+        self._overflow = Bounded(1_000)
+        self._found = Bounded(1_000)
 
     def report(self, windows: Mapping[str, int]) -> None:
         """Take what an agent says about its models; a later word replaces an earlier one."""
@@ -106,42 +108,44 @@ class Windows:
         """
         if (model, main) in self._found:
             return self._found[model, main]  # type: ignore[no-any-return]
-        said = {
+        reported = {
             "overflow": _named(self._overflow, model),
             "reported": _named(self._reported, model),
             **_known(model),
         }
         if main:
-            said["pinned" if self._pinned else "given"] = self._given
+            reported["pinned" if self._pinned else "given"] = self._given
         ranked = [
-            (source, tokens) for source in SOURCES if (tokens := said.get(source)) is not None
+            (source, tokens) for source in SOURCES if (tokens := reported.get(source)) is not None
         ]
-        (source, tokens), *others = ranked or [("default", int(DEFAULT_WINDOW))]
-        found = Window(tokens, source, tuple(other for other in others if other[1] != tokens))
-        self._found[model, main] = found
-        return found
+        (source, tokens), *other_sizes = ranked or [("default", int(DEFAULT_WINDOW))]
+        window = Window(tokens, source, tuple(other for other in other_sizes if other[1] != tokens))
+        self._found[model, main] = window
+        return window
 
-    def _keep(self, kept: dict[str, int], model: str, size: object) -> None:
+    def _keep(self, sizes: dict[str, int], model: str, size: object) -> None:
         if tokens := whole(size):
             key = model_key(model)
-            if kept.pop(key, None) != tokens:
+            if sizes.pop(key, None) != tokens:
                 self._found.clear()
-            kept[key] = tokens
+            sizes[key] = tokens
 
 
-def _named(kept: dict[str, int], model: str) -> int | None:
+def _named(sizes: dict[str, int], model: str) -> int | None:
     """Return what is kept for *model*, under its own name, without a suffix such as ``[1m]``, or as
     an alias."""
-    if not kept:
+    if not sizes:
         return None
     key = model_key(model)
     if not key:
-        return next(iter(kept.values())) if len(kept) == 1 else None
-    if key in kept:
-        return kept[key]
+        if len(sizes) == 1:
+            return next(iter(sizes.values()))
+        return None
+    if key in sizes:
+        return sizes[key]
     names = model_spellings(key)
-    same = (kept[other] for other in reversed(kept) if other and names & model_spellings(other))
-    return next(same, kept.get(""))
+    same = (sizes[other] for other in reversed(sizes) if other and names & model_spellings(other))
+    return next(same, sizes.get(""))
 
 
 def _known(model: str) -> dict[str, int | None]:
@@ -155,7 +159,9 @@ def _known(model: str) -> dict[str, int | None]:
         return {"remembered": min(remembered, light.max_input)}
     if light.resolved:
         return {"table": light.max_input}
-    return {"family": light.max_input} if light.max_input != UNKNOWN_WINDOW else {}
+    if light.max_input != UNKNOWN_WINDOW:
+        return {"family": light.max_input}
+    return {}
 
 
 # What the client reports -------------------------------------------------------------------------

@@ -25,6 +25,16 @@
     return made;
   };
 
+  // Ask for a part of the page; again, while the server answers that it's still reading the session.
+  async function patiently(address, isWanted) {
+    for (;;) {
+      const answer = await fetch(address);
+      if (answer.status !== 202) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      if (!isWanted()) return answer;
+    }
+  }
+
   // Each part has a texture as well as a colour.
   function texture(kind, colour) {
     const size = 8 * devicePixelRatio;
@@ -70,6 +80,8 @@
       this.readout = figure.querySelector(".readout");
       this.show(JSON.parse(figure.dataset.chart));
       this.slider.addEventListener("input", () => this.select(Number(this.slider.value), true));
+      // The plot may be drawn anew between pressing and releasing: then a click would be lost.
+      this.plotted.addEventListener("pointerup", (event) => this.press(event));
       new ResizeObserver(() => this.plot?.setSize(this.size())).observe(this.plotted);
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show(this.data));
     }
@@ -140,13 +152,16 @@
       };
       this.plot?.destroy();
       this.plot = new uPlot(options, [xs, ...layers.map((at) => twice(sums[at]))], this.plotted);
-      this.plot.over.addEventListener("click", () => {
-        const at = this.plot.posToVal(this.plot.cursor.left, "x");
-        this.select(Math.round(at), true);
-      });
       this.tip = element("div", "", "tip");
       this.tip.hidden = true;
       this.plot.over.append(this.tip);
+    }
+
+    press(event) {
+      const { over } = this.plot;
+      if (event.button !== 0 || !over.contains(event.target)) return;
+      const left = event.clientX - over.getBoundingClientRect().left;
+      this.select(Math.round(this.plot.posToVal(left, "x")), true);
     }
 
     marks(plot) {
@@ -299,10 +314,16 @@
       const session = this.figure.dataset.session;
       if (!ask || !session) return;
       clearTimeout(this.timer);
-      this.timer = setTimeout(async () => {
-        const answer = await fetch(`${session}/request/${at + 1}`);
-        if (answer.status === 200) document.getElementById("request").innerHTML = await answer.text();
-      }, 80);
+      this.timer = setTimeout(() => this.ask(session, at + 1), 80);
+    }
+
+    // An answer may come late: only the request that was selected last is shown.
+    async ask(session, number) {
+      const turn = (this.turn = (this.turn || 0) + 1);
+      const isWanted = () => turn === this.turn;
+      const answer = await patiently(`${session}/request/${number}`, isWanted);
+      const html = await answer.text();
+      if (answer.status === 200 && isWanted()) document.getElementById("request").innerHTML = html;
     }
 
     told(at) {
@@ -339,10 +360,13 @@
     const chart = figure ? new Chart(figure) : null;
     const grows = document.querySelector("[data-grows]");
     if (!grows) return;
+    let turn = 0;
     const refresh = async () => {
-      const answer = await fetch(`${grows.dataset.grows}/data`);
+      const mine = (turn += 1);
+      const answer = await patiently(`${grows.dataset.grows}/data`, () => mine === turn);
       if (answer.status !== 200) return;
       const { chart: data, parts } = await answer.json();
+      if (mine !== turn) return;
       if (!chart) location.reload();
       chart?.show(data);
       for (const [id, html] of Object.entries(parts)) {

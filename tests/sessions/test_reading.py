@@ -1,4 +1,4 @@
-"""A scan finds what reading every line finds, however it is written and wherever a file was left
+"""Reading finds what reading every line finds, however it is written and wherever a file was left
 off."""
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from brim.agents.lines import tokens
 from brim.errors import InputError
 from brim.models.price_list import PriceList
-from brim.sessions.files import AgentFile
+from brim.sessions.files import AgentFile, FilePosition
 from brim.sessions.index import SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.requests import ClientTotal, IndexedRequest
-from brim.sessions.scans import scan
 from tests.sessions.window.transcripts import answer, compact, cost_state, result, usage, write
 
 CLAUDE = "claude-transcript"
@@ -73,7 +72,7 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
         }
     used = draw(USAGES | st.just(usage()) | ODD.filter(lambda odd: odd is not None))
     # Where the main thread's line has no usage and a sub-agent's replay of it has, the reader drops
-    # both, a scan none.
+    # both, the index none.
     id = draw(IDS) if tokens(used) else "msg_without"
     line = answer(
         id,
@@ -187,71 +186,74 @@ def test_going_on_where_it_was_left_is_the_same_as_reading_it_whole(
     assert totals_in(first, second) == totals_in(fresh)
 
 
-def test_the_blocks_of_one_answer_are_one_request_with_its_last_numbers(tmp_path: Path) -> None:
+def read(path: Path, format: str = "", position: FilePosition | None = None) -> FileReading:
+    """Return what the file *path* reports."""
+    return read_file(str(path), format=format, position=position, prices=PRICES)
+
+
+def format_of(reading: FileReading) -> str:
+    """Return the format that a file was read as."""
+    assert reading.position is not None
+    return reading.position.format
+
+
+def test_the_blocks_of_one_answer_are_one_request_with_its_largest_numbers(tmp_path: Path) -> None:
     lines = [
         answer(text="a"),
         answer(text="b"),
         answer(used=usage(output=90), text="c"),
         answer(text="d"),
     ]
-    found = scan(str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript").usage
-    (request,) = found.requests.values()
+    (request,) = read(write(tmp_path / "a.jsonl", *lines), CLAUDE).requests.values()
     assert (request.key, request.input, request.output) == ("msg_1:req_1", 10, 90)
 
 
 def test_a_line_with_the_same_numbers_and_another_request_counts(tmp_path: Path) -> None:
     lines = [answer("msg_1", "req_1"), answer("msg_2", "req_2"), answer("msg_3", "req_1")]
-    found = scan(str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript").usage
-    assert list(found.requests) == ["msg_1:req_1", "msg_2:req_2", "msg_3:req_1"]
+    reading = read(write(tmp_path / "a.jsonl", *lines), CLAUDE)
+    assert list(reading.requests) == ["msg_1:req_1", "msg_2:req_2", "msg_3:req_1"]
 
 
 def test_lines_that_name_no_request_count_each(tmp_path: Path) -> None:
     lines = [answer("", None), answer("", None, text="the next")]
-    assert (
-        len(
-            scan(
-                str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript"
-            ).usage.requests
-        )
-        == 2
-    )
+    assert len(read(write(tmp_path / "a.jsonl", *lines), CLAUDE).requests) == 2
 
 
 def test_a_file_that_became_another_ones_is_read_as_what_it_is_now(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", answer())
-    first = scan(str(path))
+    first = read(path)
     write(path, {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/x" * 300})
-    again = scan(str(path), start=first.offset, check=first.check)
-    assert (first.format, again.format, again.resumed) == (
-        "claude-transcript",
-        "claude-stream",
-        False,
-    )
+    again = read(path, position=first.position)
+    assert format_of(first) == CLAUDE
+    assert format_of(again) == "claude-stream"
+    assert not again.is_continued
 
 
 def test_a_replaced_file_is_read_from_its_beginning(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", answer("msg_1", "req_1"))
-    first = scan(str(path), format="claude-transcript")
+    first = read(path, CLAUDE)
     write(path, answer("msg_8", "req_8"), answer("msg_9", "req_9"))
-    second = scan(str(path), format="claude-transcript", start=first.offset, check=first.check)
-    assert (second.resumed, list(second.usage.requests)) == (False, ["msg_8:req_8", "msg_9:req_9"])
+    second = read(path, CLAUDE, first.position)
+    assert not second.is_continued
+    assert list(second.requests) == ["msg_8:req_8", "msg_9:req_9"]
 
 
 def test_blocks_of_a_large_file_are_cut_anywhere(tmp_path: Path) -> None:
-    lines = [
-        part for i in range(40) for part in (answer(f"msg_{i}", f"req_{i}"), result("x" * 90_000))
-    ]
+    lines = []
+    for number in range(40):
+        lines += [answer(f"msg_{number}", f"req_{number}"), result("x" * 90_000)]
     path = write(tmp_path / "a.jsonl", *lines)
     assert path.stat().st_size > 3_000_000
-    assert len(scan(str(path)).usage.requests) == 40
+    assert len(read(path).requests) == 40
 
 
 def test_broken_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "a.jsonl", compact(answer())[:-9], answer("msg_2"), '{"usage"', "\x00", "[]"
-    )
-    found = scan(str(path), format="claude-transcript").usage
-    assert (list(found.requests), found.broken) == (["msg_2:req_1"], 2)
+    torn = compact(answer())[:-9]
+    path = write(tmp_path / "a.jsonl", torn, answer("msg_2"), '{"usage"', "\x00", "[]")
+    reading = read(path, CLAUDE)
+    assert list(reading.requests) == ["msg_2:req_1"]
+    assert reading.position is not None
+    assert reading.position.broken == 2
 
 
 def test_the_format_is_found_out(tmp_path: Path) -> None:
@@ -262,18 +264,11 @@ def test_the_format_is_found_out(tmp_path: Path) -> None:
         "session_id": "s-1",
         "request_id": "req_1",
     }
-    assert scan(str(write(tmp_path / "a.jsonl", result(), answer()))).format == "claude-transcript"
-    found = scan(
-        str(
-            write(
-                tmp_path / "b.jsonl",
-                {"type": "system", "subtype": "init", "session_id": "s"},
-                stream,
-            )
-        )
-    )
-    assert found.format == "claude-stream"
-    (request,) = found.usage.requests.values()
+    assert format_of(read(write(tmp_path / "a.jsonl", result(), answer()))) == CLAUDE
+    opening = {"type": "system", "subtype": "init", "session_id": "s"}
+    reading = read(write(tmp_path / "b.jsonl", opening, stream))
+    assert format_of(reading) == "claude-stream"
+    (request,) = reading.requests.values()
     assert (request.key, request.final) == ("msg_1:req_1", False)
 
 
@@ -287,15 +282,16 @@ def test_the_format_is_found_out_behind_a_very_long_line(tmp_path: Path) -> None
         path = write(tmp_path / f"{name}.jsonl", *lines)
         if name == "no end":
             path.write_bytes(path.read_bytes().rstrip(b"\n"))
-        found = scan(str(path))
-        assert (found.format, len(found.usage.requests)) == ("claude-transcript", 1), name
-    assert scan(str(write(tmp_path / "none.jsonl", {"hello": "x" * 700_000}))).format == ""
+        reading = read(path)
+        assert (format_of(reading), len(reading.requests)) == (CLAUDE, 1), name
+    assert format_of(read(write(tmp_path / "none.jsonl", {"hello": "x" * 700_000}))) == ""
 
 
 def test_the_project_is_the_folder_that_its_name_is_made_of(tmp_path: Path) -> None:
     lines = [answer(cwd="/home/user/shop/src"), answer("msg_2", cwd="/home/user/shop")]
     path = write(tmp_path / "a.jsonl", *lines)
-    assert scan(str(path), slug="-home-user-shop").usage.folder == "/home/user/shop"
+    reading = read_file(str(path), slug="-home-user-shop", prices=PRICES)
+    assert reading.folder == "/home/user/shop"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders there")
@@ -303,4 +299,4 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     for name in ("pipe.jsonl", "missing.jsonl", "."):
         with pytest.raises(InputError):
-            scan(str(tmp_path / name), format="claude-transcript")
+            read(tmp_path / name, CLAUDE)

@@ -1,4 +1,4 @@
-"""What is wrong with the rules, and what a person may want to look at."""
+"""What is wrong in the rules files, and what a person may want to look at."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TURNS = frozenset(("not", "never", "no", "don", "without", "instead", "avoid"))
 
 
 @dataclass(frozen=True)
-class AuditFinding(PlainData):
+class RuleMistake(PlainData):
     """Something about the rules, with what to do."""
 
     kind: str
@@ -30,14 +30,14 @@ class AuditFinding(PlainData):
     rules: tuple[str, ...] = ()
 
 
-def audit(book: Rulebook, forecast: RuleOutlook) -> list[AuditFinding]:
+def find_mistakes(book: Rulebook, forecast: RuleOutlook) -> list[RuleMistake]:
     """Return the problems first: mistakes, edges that lead nowhere. Then hints: secrets, rules that
     don't fit, and pairs that say the same or the opposite."""
-    findings: list[AuditFinding] = []
+    findings: list[RuleMistake] = []
     for path, text in book.texts():
         for mistake in text.mistakes:
             fix = "correct it in the file: the rule as it was goes on applying"
-            findings.append(AuditFinding(PROBLEM, f"{path}, {mistake}", fix))
+            findings.append(RuleMistake(PROBLEM, f"{path}, {mistake}", fix))
     entries = book.entries()
     findings += _edge_findings(entries)
     findings += _secret_findings(entries)
@@ -46,32 +46,32 @@ def audit(book: Rulebook, forecast: RuleOutlook) -> list[AuditFinding]:
     return findings
 
 
-def _edge_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
+def _edge_findings(entries: list[RuleEntry]) -> Iterator[RuleMistake]:
     names = {entry.name for entry in entries}
     for entry in entries:
         for edge in entry.rule.edges:
             if edge.target not in names:
                 text = f"{entry.name} {edge.kind} {edge.target}, which isn't a rule"
                 fix = f"brim rules edit {entry.name}"
-                yield AuditFinding(PROBLEM, text, fix, (entry.name,))
+                yield RuleMistake(PROBLEM, text, fix, (entry.name,))
 
 
-def _secret_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
+def _secret_findings(entries: list[RuleEntry]) -> Iterator[RuleMistake]:
     for entry in entries:
         if entry.place != NATIVE and masked(entry.rule.text)[1]:
             text = f"{entry.name} has a secret in it ({entry.path}, line {entry.rule.line})"
-            yield AuditFinding(HINT, text, "take it out: agents and others read it", (entry.name,))
+            yield RuleMistake(HINT, text, "take it out: agents and others read it", (entry.name,))
 
 
-def _fit_findings(forecast: RuleOutlook) -> Iterator[AuditFinding]:
+def _fit_findings(forecast: RuleOutlook) -> Iterator[RuleMistake]:
     for choice in forecast.start.choices:
         if choice.reason in (DID_NOT_FIT, NO_WORD):
             text = f"{choice.rule.name} doesn't fit at the start of a session"
             fix = "say it shorter, or when it matters: brim rules edit"
-            yield AuditFinding(HINT, text, fix, (choice.rule.name,))
+            yield RuleMistake(HINT, text, fix, (choice.rule.name,))
 
 
-def _pair_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
+def _pair_findings(entries: list[RuleEntry]) -> Iterator[RuleMistake]:
     """Yield the pairs of rules whose words are the same, with or without a *not*."""
     groups: dict[tuple[str, ...], list[RuleEntry]] = {}
     for entry in entries:
@@ -83,7 +83,7 @@ def _pair_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
             yield _pair_finding(group[0], entry)
 
 
-def _pair_finding(first: RuleEntry, second: RuleEntry) -> AuditFinding:
+def _pair_finding(first: RuleEntry, second: RuleEntry) -> RuleMistake:
     names = (first.name, second.name)
     fix = f"keep one: brim rules remove {second.name}"
     if second.place == NATIVE:
@@ -91,7 +91,7 @@ def _pair_finding(first: RuleEntry, second: RuleEntry) -> AuditFinding:
     verb = "and {} say the same"
     if _order(first.rule) != _order(second.rule):
         verb = "and {} use the same words: do they contradict each other?"
-    return AuditFinding(HINT, f"{first.name} {verb.format(second.name)}", fix, names)
+    return RuleMistake(HINT, f"{first.name} {verb.format(second.name)}", fix, names)
 
 
 def _order(rule: WrittenRule) -> list[str]:
@@ -105,6 +105,6 @@ def _order(rule: WrittenRule) -> list[str]:
     return words
 
 
-def problems_in(findings: Iterable[AuditFinding]) -> list[AuditFinding]:
+def problems_in(findings: Iterable[RuleMistake]) -> list[RuleMistake]:
     """Return those of *findings* that are problems."""
     return [finding for finding in findings if finding.kind == PROBLEM]
