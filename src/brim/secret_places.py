@@ -27,7 +27,8 @@ HEADING = r"[\"'`*]*[\w .:/()#-]{0,40}[\"'`*]*"
 """What may stand above another column."""
 COLUMN_WORDS = ("pass", "pw", "secret", "key", "token", "senha", "contraseña", "wort", "woord")
 NAMED_CELL = (
-    r"(?:\||<t[dh]>)[ \t]{0,20}[`*]{0,2}[\w.-]{0,40}(?:password|passwd|passphrase|secret|token|api_key)"
+    r"(?:\||<t[dh]>)[ \t]{0,20}[`*]{0,2}[\w.-]{0,40}"
+    r"(?:password|passwd|passphrase|secret|token|api_key)"
     r"[`*]{0,2}[ \t]{0,20}(?:\||</t[dh]>[ \t]{0,20}<td>)[ \t]{0,20}`?(?P<value>[^\s|`<>]{6,200})`?"
     r"[ \t]{0,20}(?:\||</td>)"
 )
@@ -232,7 +233,8 @@ def find_seeds(text: str) -> list[Place]:
 
 COMMENT = r"(?:#|//|--|;|/\*|<!--)[ \t]{0,3}"
 COMMENTED = (
-    r"[:=(\[,][ \t]{0,4}(?:(?P<quote>[\"'])(?P<quoted>[^\"'\s]{6,80})(?P=quote)|(?P<bare>[^\s\"'#;,(]{6,80}))"
+    r"[:=(\[,][ \t]{0,4}(?:(?P<quote>[\"'])(?P<quoted>[^\"'\s]{6,80})(?P=quote)"
+    r"|(?P<bare>[^\s\"'#;,(]{6,80}))"
     rf"[ \t,;)\]]{{0,4}}(?<=[ \t,;)\]\"']){COMMENT}(?:[\w'-]{{1,20}}[ \t]){{0,4}}(?:{ENGLISH})"
     r"[ \t]{0,3}(?:\*/|-->)?[ \t]{0,3}(?:\r?\n|$)"
 )

@@ -65,7 +65,8 @@ def limit_in_ledger(options: Namespace) -> int:
 def _check_store(store: str) -> None:
     if store and "://" not in store and not os.path.exists(store):
         raise InputError(
-            f"--store {without_login(store)}: isn't an address: write postgresql://USER@HOST/DATABASE"
+            f"--store {without_login(store)}: isn't an address: write"
+            " postgresql://USER@HOST/DATABASE"
         )
 
 

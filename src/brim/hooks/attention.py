@@ -228,10 +228,10 @@ def _stamps(paths: Iterable[str], before: dict[str, Any]) -> dict[str, Any]:
         except OSError:
             stamps[path] = None
             continue
-        known = before.get(path)
+        old_stamp = before.get(path)
         stamp = [status.st_mtime_ns, status.st_size]
-        if isinstance(known, list) and known[:2] == stamp:
-            stamps[path] = known
+        if isinstance(old_stamp, list) and old_stamp[:2] == stamp:
+            stamps[path] = old_stamp
             continue
         stamps[path] = [*stamp, _checksum(path)]
     return stamps
@@ -249,8 +249,8 @@ def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
 
 
 def _checksum(path: str) -> int:
-    """Return a checksum of the file *path*; of an agent's settings in JSON, only of its hooks: agents
-    write the rest themselves."""
+    """Return a checksum of the file *path*; of an agent's settings in JSON, only of its hooks:
+    agents write the rest themselves."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_SETTINGS)

@@ -171,7 +171,8 @@ def ledger_path(address: str) -> str:
     if "://" in address:
         if not address.startswith("sqlite:///") or "?" in address:
             raise InputError(
-                f"{without_login(address)!r} isn't a ledger: use PATH, sqlite:///PATH with one more / if PATH"
+                f"{without_login(address)!r} isn't a ledger: use PATH, sqlite:///PATH with one"
+                " more / if PATH"
                 " is absolute, or postgresql://USER@HOST/DATABASE"
             )
         path = address.removeprefix("sqlite:///")

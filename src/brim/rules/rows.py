@@ -116,8 +116,8 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules, checks and stems a source has, a checksum of its blocks, and what telling
-    all takes."""
+    """Note how many rules, checks and stems a source has, a checksum of its blocks, and what
+    telling all takes."""
     totals: list[int] = []
     count = 0
     rows = database.execute("SELECT costs, length FROM rules WHERE source = ?", (number,))
