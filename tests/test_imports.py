@@ -254,8 +254,8 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 MOST_ENTERED = {
     "SessionStart": 57,
-    "UserPromptSubmit": 69,
-    "PreToolUse": 71,
+    "UserPromptSubmit": 70,
+    "PreToolUse": 72,
     "PostToolUse": 42,
     "Stop": 74,
 }

@@ -74,9 +74,35 @@ def test_value_is_masked_where_its_name_says_that_it_is_secret(text: str, expect
     assert masked(text) == (expected, 1)
 
 
+def in_context() -> list[list[str]]:
+    """Return texts with a secret, and the secret; ``\\n`` is a new line."""
+    path = Path(__file__).parent / "secrets_in_context.tsv"
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        text = line.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")
+        rows.append(text.split("\t"))
+    return rows
+
+
+@pytest.mark.parametrize(("text", "secret"), in_context())
+def test_a_secret_is_masked_in_its_place(text: str, secret: str) -> None:
+    assert secret not in mask(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "The password is required, and the pw is case-sensitive.",
+        "name,value\nuser,password\n",
+        "| option | password |\n|---|---|\n| --password | the user's password |",
+        "def f(user, password):\n    return g(user, password)",
+        "user, password = login()\nsave(user, password)",
+        'label = "username"  # not the password field',
+        'name = "password"  # password',
+        "seed: the words of the list are shown when the user asks for them again later today",
+        "Le mot de passe est obligatoire pour continuer.",
+        "postgresql://me@db:5432/a and someone@example.org",
+        "7z x -p archive.7z; net user; net user anna /delete; setx PATH x",
         "",
         "Use uv, not pip.",
         "git show 0123456789abcdef0123456789abcdef01234567",

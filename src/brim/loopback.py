@@ -83,6 +83,26 @@ class BoundedConnection(H11Protocol):
             self._timer = self.loop.call_later(seconds, self.transport.abort)
 
 
+def with_small_heads(app: App, largest: int) -> App:
+    """Return *app* behind an answer of 431 to requests whose headers are larger than *largest*.
+
+    uvicorn compares only a head that arrives in pieces.
+    """
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        size = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b""))
+        size += sum(len(name) + len(value) for name, value in scope.get("headers", ()))
+        if scope["type"] != "http" or size <= largest:
+            await app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": 431, "headers": headers})
+        body = f"the headers are larger than {largest:,} bytes\n".encode()
+        await send({"type": "http.response.body", "body": body})
+
+    return answer
+
+
 def listen(port: int) -> socket.socket:
     """Return a socket that listens on *port* of this machine; 0 takes any that is free."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -115,7 +135,7 @@ def serve(
             super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
-        app,
+        with_small_heads(app, limits.head_size),
         http=Connection,
         ws="none",
         log_level="critical",

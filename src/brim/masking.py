@@ -16,6 +16,13 @@ from functools import cache
 from re import Match
 
 from brim.record import PlainData
+from brim.secret_places import (
+    find_columns,
+    find_commented,
+    find_database_logins,
+    find_seeds,
+    find_sentences,
+)
 from brim.secret_shapes import (
     MASK,
     OTHER,
@@ -72,8 +79,13 @@ def masked(text: str) -> tuple[str, int]:
         find_authorizations,
         *shapes_in(text),
         find_blocks,
+        find_columns,
+        find_database_logins,
         find_url_logins,
+        find_seeds,
         find_named_values,
+        find_sentences,
+        find_commented,
     ]
     for _ in range(MOST_PASSES):
         text, count = _masked_once(text, finders)
@@ -81,6 +93,20 @@ def masked(text: str) -> tuple[str, int]:
         if count == 0:
             break
     return text, total
+
+
+def without_login(address: str) -> str:
+    """Return an *address* for people, without what may be a password in it.
+
+    >>> without_login("anna:pw@db/money"), without_login("ledger.db")
+    ('…@db/money', 'ledger.db')
+    """
+    _, sign, place = address.rpartition("@")
+    if sign and not any(word in lowered(address) for word in ("=", "pass")):
+        return f"…@{place}"[:80]
+    if sign:
+        return "…"
+    return mask(address)[:80]
 
 
 def _masked_once(text: str, finders: list[Finder]) -> tuple[str, int]:

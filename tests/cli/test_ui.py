@@ -48,6 +48,16 @@ def status(link: str, path: str = "") -> int:
         connection.close()
 
 
+def test_headers_above_the_limit_are_refused(brim: Brim) -> None:
+    with running(brim, "--port", "0") as (_, link):
+        place, _, rest = link.removeprefix("http://").partition("/")
+        for size, expected in ((1_000, 200), (20_000, 431), (60_000, 431)):
+            connection = http.client.HTTPConnection(place, timeout=300)
+            connection.request("GET", f"/{rest}", headers={"X-Long": "a" * size})
+            assert connection.getresponse().status == expected
+            connection.close()
+
+
 def test_it_serves_on_this_machine_and_ends_at_once(brim: Brim) -> None:
     with running(brim, "--port", "0") as (process, link):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}", link)

@@ -15,6 +15,7 @@ from brim.cli.limit_changes import UNLIMITED, join_units
 from brim.cli.options import here
 from brim.cli.output import dollars, emit, home_path, note
 from brim.errors import InputError
+from brim.masking import without_login
 from brim.money.allowances import SPANS, ledger_limit
 from brim.money.budget import build_wrap_up_prompt
 from brim.money.ledger import ScopeStatus
@@ -64,7 +65,8 @@ def limit_in_ledger(options: Namespace) -> int:
 def _check_store(store: str) -> None:
     if store and "://" not in store and not os.path.exists(store):
         raise InputError(
-            f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
+            f"--store {without_login(store)}: isn't an address: write"
+            " postgresql://USER@HOST/DATABASE"
         )
 
 

@@ -6,10 +6,14 @@ The person is told once a session, and the status line shows it.
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
-from brim.agents.call import Answer, HookCall
+from brim.agents.call import SESSION_START, Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.state import HookWorkspace
 from brim.rules.losses import forget_losses, losses
@@ -29,6 +33,21 @@ SHARED = (
 
 FILES = ("rules.toml", "config.yaml")
 """What in ``.brim`` steers agents."""
+
+
+STAMPS = "stamps"
+"""Kept for a session: how the files looked that steer agents, at its last event."""
+USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "bin/hook")
+"""Files in the user's folder that only a person changes."""
+DATABASES = {
+    "state.db": "what you allowed is forgotten, and sessions may be told a rule again",
+    "index.db": "costs are read again from your agents' files",
+    "rules.db": "rules and blocks are read from their text",
+}
+"""The databases in the user's folder, and what is true when one is damaged: it's made again."""
+BEGINNING = b"SQLite format 3\0"
+LARGEST_SETTINGS = 1 << 20
+"""Bytes of an agent's settings that are compared."""
 
 
 def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -97,3 +116,149 @@ def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     if workspace.trusted:
         return False
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
+
+
+# What is broken -----------------------------------------------------------------------------------
+
+
+def fault_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told of brim's own files that are broken, once a session."""
+    lines = [f"brim: {without_controls(fault)}" for fault in faults(workspace.home)]
+    if call.session:
+        state = workspace.state(call.session)
+        lines = [line for line in lines if not state.told(line)]
+        for line in lines:
+            state.tell_once(line)
+    if not lines:
+        return None
+    return Answer(note="\n".join(lines))
+
+
+def faults(home: str) -> list[str]:
+    """Return what is broken in the user's folder *home*, and what brim does without it."""
+    if not os.path.isdir(home):
+        return []
+    texts: list[str] = []
+    for name, remedy in DATABASES.items():
+        if _is_damaged(os.path.join(home, name)):
+            texts.append(f"{os.path.join(home, name)} is damaged: {remedy}")
+    if not os.access(home, os.W_OK):
+        texts.append(f"{home} can't be written to: nothing is remembered until you allow it")
+    elif _is_full(home):
+        texts.append(f"the disk with {home} is full: nothing is remembered until there is room")
+    return texts
+
+
+def set_aside(home: str) -> list[str]:
+    """Rename the damaged databases in *home*, which are made again; return their paths."""
+    paths: list[str] = []
+    for name in DATABASES:
+        path = os.path.join(home, name)
+        if _is_damaged(path):
+            with suppress(OSError):
+                os.replace(path, f"{path}.damaged")
+                paths.append(path)
+    return paths
+
+
+def _is_damaged(path: str) -> bool:
+    """Whether the database *path* doesn't begin as one, or can't be read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(BEGINNING))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return head not in (b"", BEGINNING)
+
+
+def _is_full(folder: str) -> bool:
+    try:
+        return os.statvfs(folder).f_bavail == 0
+    except (OSError, AttributeError):  # Windows has no such call
+        return False
+
+
+# What changed meanwhile ---------------------------------------------------------------------------
+
+
+def changed_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told when rules, limits, settings or hooks have changed since the
+    last event of the session.
+
+    A person may have changed them in another window; an agent isn't allowed to, but can.
+    """
+    if not call.session or workspace.only_injects:
+        return None
+    state = workspace.state(call.session)
+    before = state.kept(STAMPS)
+    if call.event == SESSION_START or not isinstance(before, dict):
+        state.keep(STAMPS, _stamps(_watched_files(call, workspace), {}))
+        return None
+    stamps = _stamps(before, before)  # the same files, and nothing is asked about the project
+    state.keep(STAMPS, stamps)
+    changed: list[str] = []
+    for path, stamp in stamps.items():
+        if path in before and _contents(before[path]) != _contents(stamp):
+            changed.append(without_controls(path))
+    if not changed:
+        return None
+    names = " and ".join(changed[:3])
+    return Answer(
+        note=f"brim: {names} changed since this session's last event. "
+        "If it wasn't you, look at it before you go on"
+    )
+
+
+def _contents(stamp: Any) -> Any:
+    """Return the part of a *stamp* that says what is in the file."""
+    if isinstance(stamp, list):
+        return stamp[2:]
+    return None
+
+
+def _stamps(paths: Iterable[str], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the time, the size and a checksum of each file; None for one that isn't there. Only a
+    file with another time or size is read again."""
+    stamps: dict[str, Any] = {}
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            stamps[path] = None
+            continue
+        old_stamp = before.get(path)
+        stamp = [status.st_mtime_ns, status.st_size]
+        if isinstance(old_stamp, list) and old_stamp[:2] == stamp:
+            stamps[path] = old_stamp
+            continue
+        stamps[path] = [*stamp, _checksum(path)]
+    return stamps
+
+
+def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return the files that steer agents here; they needn't exist."""
+    places = call.agent.places
+    paths = [os.path.join(workspace.home, name) for name in USERS_FILES]
+    paths.append(places.user_file(workspace.environ))
+    if workspace.project is not None:
+        paths.append(places.project_file(workspace.project))
+        paths.append(os.path.join(workspace.project, ".brim", "config.yaml"))
+    return paths
+
+
+def _checksum(path: str) -> int:
+    """Return a checksum of the file *path*; of an agent's settings in JSON, only of its hooks:
+    agents write the rest themselves."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_SETTINGS)
+    except OSError:
+        return 0
+    try:
+        settings = json.loads(data)
+        hooks = [settings.get("hooks"), settings.get("disableAllHooks")]
+    except (ValueError, AttributeError, RecursionError):
+        return zlib.crc32(data)
+    return zlib.crc32(json.dumps(hooks).encode())

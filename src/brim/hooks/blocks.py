@@ -18,7 +18,8 @@ from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.protection import changing_command, is_protected, linked_files, loosening_command
+from brim.hooks.protected_files import is_protected, linked_files
+from brim.hooks.protection import protected_part
 from brim.hooks.situations import environments_of, rules_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.stops import allow_command
@@ -36,7 +37,17 @@ if TYPE_CHECKING:
 _SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_files]))
 """Files in which an agent's hooks are set, or turned off."""
 _OWN_FILES = ("rules.", "config.yaml", "inbox.toml", "removed.toml", "state.db", "trust")
-_NAMED = ("brim", *_OWN_FILES, *_SETTINGS, *[line.folder for line in TABLE])
+_MEMORY_FILES = (".context", ".jsonl")
+_HOMES = ("~", "HOME", "disableAllHooks")
+_NAMED = (
+    "brim",
+    "BRIM_",
+    *_OWN_FILES,
+    *_MEMORY_FILES,
+    *_HOMES,
+    *_SETTINGS,
+    *[line.folder for line in TABLE],
+)
 """What a command names that is about them, or about the folders that they are in."""
 PossibleBlock = tuple[BlockingRule, str]
 """A rule, and one of its blocks."""
@@ -131,7 +142,7 @@ class PendingCall:
         hooks."""
         if "brim" in self.searchable:
             return True
-        if any(path.endswith(_SETTINGS) for path in self.real_paths):
+        if any(path.endswith((*_SETTINGS, *_MEMORY_FILES)) for path in self.real_paths):
             return True
         if self.text and self._names_brim():
             return True
@@ -143,7 +154,12 @@ class PendingCall:
 
     def _names_brim(self) -> bool:
         """Whether the command names brim, its home or the settings of an agent."""
-        return any(name in self.text for name in (self.workspace.home, *_NAMED))
+        home = home_folder(self.workspace.environ)
+        if self.folder.startswith(home) and os.path.realpath(self.folder).startswith(
+            os.path.realpath(self.workspace.home)
+        ):
+            return True
+        return any(name in self.text for name in (self.workspace.home, home, *_NAMED))
 
 
 def _prefix(text: str, paths: list[str]) -> str:
@@ -214,7 +230,7 @@ def refusal(
     for breach in breaches:
         blocked.append(Blocked(pending, breach.part, RefusingRule.of(breach.rule)))
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
-        protected = _protected_part(pending, commands)
+        protected = _protected_part(pending)
         if protected:
             blocked.append(Blocked(pending, protected))
     refused = _first_refused(blocked)
@@ -250,15 +266,14 @@ def _blocked_by_rules(
     return blocked
 
 
-def _protected_part(pending: PendingCall, commands: list[list[str]]) -> str:
+def _protected_part(pending: PendingCall) -> str:
     """Return what of the call would loosen brim or change its files; empty if nothing."""
-    command = loosening_command(commands, pending.text)
-    if command:
-        return command
     for path, real_path in zip(pending.paths, pending.real_paths, strict=True):
         if is_protected(real_path, pending.workspace):
             return path
-    return changing_command(commands, pending.text, pending.folder, pending.workspace)
+    if not pending.command:
+        return ""
+    return protected_part(pending.command, pending.folder, pending.workspace)
 
 
 def _refused_part(pending: PendingCall, block: str, commands: list[list[str]]) -> str:

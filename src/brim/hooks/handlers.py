@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
-from brim.hooks.attention import project_note
+from brim.hooks.attention import changed_note, fault_note, project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
     expect_compaction,
@@ -78,8 +78,9 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     how = call.source or "startup"
     if call.session:
         _renew(call, workspace, how)
+    broken = attempt(fault_note, call, workspace)  # reading a damaged file makes it anew
     rules = attempt(_tell_start, call, workspace, how=how)
-    answer = joined(rules, attempt(project_note, call, workspace))
+    answer = joined(broken, rules, attempt(project_note, call, workspace))
     if workspace.may_have_limits:
         answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
     return answer
@@ -345,3 +346,6 @@ HANDLERS = {
     "model_call": model_call,
 }
 """What answers each event."""
+
+AFTERWARDS = (changed_note,)
+"""What is asked after every event at which a person can be told something."""

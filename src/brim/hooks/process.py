@@ -96,7 +96,7 @@ def run_hook(
 ) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in
     ``Workspace``."""
-    from brim.hooks.handlers import HANDLERS
+    from brim.hooks.handlers import AFTERWARDS, HANDLERS
 
     handle = HANDLERS.get(call.event)
     if handle is None:
@@ -108,6 +108,8 @@ def run_hook(
         ) as workspace:
             answer = handle(call, workspace)
             answer = joined(answer, attempt(problem_note, call, workspace))
+            for part in AFTERWARDS if call.event in NOTED else ():
+                answer = joined(answer, attempt(part, call, workspace))
     except TimeUp:
         if not answer:
             raise

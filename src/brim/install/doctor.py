@@ -13,6 +13,7 @@ from brim.agents.settings import json_settings, settings_for
 from brim.errors import BrimError
 from brim.figures import counted
 from brim.files import WINDOWS
+from brim.hooks.attention import faults, set_aside
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
 from brim.install.agents import (
@@ -77,6 +78,8 @@ class _Doctor:
 
     def look(self) -> Iterator[Finding]:
         """Yield everything, the agents first."""
+        for text in faults(self.installation.home):
+            yield Finding(WRONG, "files", text, FIX)
         installed = []
         for target in self.installation.targets():
             for finding in self._agent(target):
@@ -388,6 +391,7 @@ def _fix(installation: Installation) -> tuple[list[str], list[str]]:
     installation.apply(corrections.again, installing=True)
     installation.apply([*corrections.removed, *corrections.orphans], installing=False)
     fixed = corrections.fixed()
+    fixed += [f"{path} moved away: it's made again" for path in set_aside(installation.home)]
     if fixed or installation.installed():
         fixed += [f"{path} rewritten" for path in install_launchers(installation.home)]
     return fixed, corrections.problems

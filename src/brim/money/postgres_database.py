@@ -341,6 +341,12 @@ class WholeNumberLoader(psycopg.adapt.Loader):
 
 def _settings(address: str) -> tuple[dict[str, Any], str, str]:
     """Return what to connect with, the schema, and the address without a password, for people."""
+    before, sign, _ = address.rpartition("@")
+    if sign and any(letter in before.partition("://")[2] for letter in "@/?#"):
+        raise InputError(
+            "the address of PostgreSQL has a sign in its password that ends it:"
+            " write @ as %40, / as %2F, ? as %3F and # as %23"
+        )
     try:
         parts = urlsplit(address)
         pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))

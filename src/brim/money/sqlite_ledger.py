@@ -25,6 +25,7 @@ from brim.database import (
     version_of,
 )
 from brim.errors import InputError, StoreError
+from brim.masking import without_login
 from brim.money.budget import WARN
 from brim.money.stored_ledger import StoredLedger
 
@@ -170,13 +171,14 @@ def ledger_path(address: str) -> str:
     if "://" in address:
         if not address.startswith("sqlite:///") or "?" in address:
             raise InputError(
-                f"{address[:80]!r} isn't a ledger: use PATH, sqlite:///PATH with one more / if PATH"
+                f"{without_login(address)!r} isn't a ledger: use PATH, sqlite:///PATH with one"
+                " more / if PATH"
                 " is absolute, or postgresql://USER@HOST/DATABASE"
             )
         path = address.removeprefix("sqlite:///")
     if not path or path == ":memory:":
         raise InputError(
-            f"{address[:80]!r} names no file: a ledger is shared through one, as in"
+            f"{without_login(address)!r} names no file: a ledger is shared through one, as in"
             " sqlite:///money.db"
         )
     return path

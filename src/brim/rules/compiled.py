@@ -18,7 +18,7 @@ from typing import TypeVar
 from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
 from brim.rules.losses import losses
-from brim.rules.schema import KEYS_OF_SOURCE, VERSION
+from brim.rules.schema import KEYS_OF_SOURCE, VERSION, checksum_of_blocks
 from brim.rules.source import USER, RuleSource
 
 NAME = "rules.db"
@@ -29,6 +29,10 @@ LIMIT = 60
 HOOK_PATIENCE = 0.3
 """Seconds that a hook waits for another process that makes the index."""
 LARGEST = 256 << 20
+
+
+DAMAGED = (sqlite3.Error, ValueError, TypeError, LookupError)
+"""What reading a damaged index raises: SQLite doesn't notice each bit that has flipped."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ class RuleReader:
         """Return the answer to *question*."""
         try:
             return question(self._opened())
-        except sqlite3.DatabaseError:
+        except DAMAGED:
             self.close()
         return question(self._opened(discard=True))
 
@@ -253,7 +257,8 @@ def content_digest(source: RuleSource) -> str:
 
 
 def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
-    """Whether the index has as many rules, blocks and checks of *sources* as were compiled.
+    """Whether the index has as many rules and checks of *sources* as were compiled, and the same
+    blocks.
 
     SQLite doesn't notice each page that is lost.
     """
@@ -265,11 +270,9 @@ def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
             continue
         number, *expected = row
         counted = database.execute("SELECT count(*) FROM rules WHERE source = ?", (number,))
-        blocking = database.execute(
-            "SELECT count(*) FROM rules WHERE source = ? AND blocks <> '[]'", (number,)
-        )
+        blocks = checksum_of_blocks(database, number)
         keys = database.execute(KEYS_OF_SOURCE, (number,))
-        if [rows.fetchone()[0] for rows in (counted, blocking, keys)] != expected:
+        if [counted.fetchone()[0], blocks, keys.fetchone()[0]] != expected:
             return False
     return True
 
@@ -288,7 +291,7 @@ def opened_whole(path: str, sources: list[RuleSource]) -> sqlite3.Connection | N
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version == VERSION and _is_whole(database, sources):
             return database
-    except (OSError, sqlite3.Error):
+    except (OSError, *DAMAGED):
         pass
     if database is not None:
         database.close()

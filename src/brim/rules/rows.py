@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from brim.record import PlainData
 from brim.rules.compiling import RuleRow, compile_rule, count_bytes, count_exactly
-from brim.rules.schema import COLUMNS, KEYS_OF_SOURCE
+from brim.rules.schema import COLUMNS, KEYS_OF_SOURCE, checksum_of_blocks
 from brim.rules.source_reading import SourceState
 
 
@@ -116,18 +116,17 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules, blocks, checks and stems a source has, and what telling all takes."""
+    """Note how many rules, checks and stems a source has, a checksum of its blocks, and what
+    telling all takes."""
     totals: list[int] = []
     count = 0
-    blocking = 0
-    rows = database.execute("SELECT blocks, costs, length FROM rules WHERE source = ?", (number,))
-    for blocks, costs, length in rows:
+    rows = database.execute("SELECT costs, length FROM rules WHERE source = ?", (number,))
+    for costs, length in rows:
         full = [*json.loads(costs)[0], length]
         totals = [sum(pair) for pair in zip(totals or [0] * len(full), full, strict=True)]
         count += 1
-        blocking += blocks != "[]"
     keys = database.execute(KEYS_OF_SOURCE, (number,)).fetchone()[0]
     database.execute(
         "UPDATE sources SET rules = ?, blocks = ?, checks = ?, tokens = ? WHERE number = ?",
-        (count, blocking, keys, json.dumps(totals), number),
+        (count, checksum_of_blocks(database, number), keys, json.dumps(totals), number),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 
-VERSION = 2
+VERSION = 4
 """Of the index: another one is made again."""
 
 SCHEMA = """
@@ -77,3 +78,17 @@ COLUMNS = (
 def create_tables(database: sqlite3.Connection) -> None:
     """Make the tables of an empty index."""
     database.executescript(f"{SCHEMA}\nPRAGMA user_version = {VERSION};")
+
+
+def checksum_of_blocks(database: sqlite3.Connection, source: int) -> int:
+    """Return a checksum of the blocks of *source*, and of when they hold: a bit that flips in the
+    file would lift one, and SQLite doesn't notice it."""
+    rows = database.execute(
+        "SELECT name, condition, blocks FROM rules WHERE source = ? AND blocks <> '[]'"
+        " ORDER BY number",
+        (source,),
+    )
+    checksum = 0
+    for row in rows:
+        checksum = zlib.crc32("\0".join(row).encode("utf-8", "replace"), checksum)
+    return checksum

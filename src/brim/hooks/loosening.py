@@ -1,0 +1,241 @@
+"""Which command allows more than before, says something in its user's name, or takes brim away?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from brim.agents import AGENTS, every_agent
+from brim.hooks.changed_files import OPEN, is_interpreter, is_reader
+from brim.hooks.protected_code import code_of, runs_brim
+from brim.hooks.shell_paths import ShellPaths
+from brim.rules.shell import RanCommand
+
+LOOSENING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
+    "config": ("set", "unset"),
+    "limit": ("raise", "remove", "+10%", "forget", "continue", "none", "unlimited"),
+    "review": ("accept",),
+    "init": ("injection-only",),
+    "add": ("human",),
+    "clean": (),
+    "rebuild": (),
+}
+"""Commands that allow more than before, or may, and the words that make them so. ``rules remove``
+is ``remove``."""
+
+_HARMLESS = ("--help", "-h", "--dry-run", "--list")
+_REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
+"""Commands that brim itself refuses where they loosen something: it has to know that an agent
+asks."""
+_LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
+_INSTALLERS = ("pip", "uv", "pipx", "conda", "mamba", "brew", "poetry", "pdm", "rye", "pixi")
+_HOOK_PROGRAMS = ("hook", "statusline", "hook.py", "statusline.py")
+_OTHER_SIGNS = ("AI_AGENT", "BRIM_")
+"""Variables by which brim knows that an agent asks it, and for which home."""
+_ELSEWHERE = ("ssh", "tmux", "screen", "at", "batch", "crontab")
+"""Programs that run commands in another environment."""
+_HIDING = {
+    "env": ("-i", "-", "--ignore-environment"),
+    "exec": ("-c",),
+    **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run", *_ELSEWHERE), ("",)),
+}
+"""Commands that run another one without those variables, and the word that makes them; empty is
+always."""
+_SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemctl", "tmux")
+"""Programs that set a variable for what is started later."""
+_WITHOUT_SETTINGS = ("--bare", "--setting-sources")
+_PROFILES = r"(?:rc|profile|env\w*|ENV_FILE|login|\.fish|environment)[\"']?$"
+"""How files are called from which shells take variables."""
+_MOST_ARGUMENTS = 9
+
+
+def loosening_command(commands: list[RanCommand], paths: ShellPaths) -> str:
+    """Return the one of *commands* that an agent may not run; empty if there is none. *paths* has
+    all of the text; without commands it can't be parsed, and every word may begin one.
+
+    Setting a lower limit is fine, and brim itself refuses an agent a higher one; but not if the
+    variables are taken away by which it knows an agent.
+    """
+    calls = [[paths.spelled_out(word) for word in command.words] for command in commands]
+    hides_agent = _hides_agent(calls, paths.text)
+    if not commands:
+        words = re.split(r"[\s;&|()<>`'\"$\\]+", paths.text)
+        calls = [
+            words[at : at + _MOST_ARGUMENTS] for at, word in enumerate(words) if word == "brim"
+        ]
+    for words in calls:
+        arguments = _arguments_of_brim(words, paths.text)
+        if _is_refused(arguments, hides_agent=hides_agent):
+            return " ".join(["brim", *arguments])
+        if _uninstalls(words):
+            return " ".join(words)
+    for command in commands:
+        if _acts_as_brim(command, paths):
+            return " ".join(command.words)
+    return _without_hooks(commands, paths)
+
+
+def _is_refused(arguments: list[str], *, hides_agent: bool) -> bool:
+    """Whether an agent may not call brim with *arguments*."""
+    if not arguments or _is_harmless(arguments):
+        return False
+    plain = [word for word in arguments if not word.startswith("-")]
+    if plain[:1] == ["memory"]:
+        plain = _memory_command(plain)
+    elif plain[:1] == ["rules"]:
+        plain = plain[1:]
+    if plain == ["pause", "off"]:
+        return False
+    if not plain:
+        return OPEN in arguments
+    if plain[0] == OPEN or plain[0].startswith("$"):
+        return True
+    if _loosens(plain[0], arguments):
+        return True
+    return hides_agent and _is_refused_by_brim(plain, arguments)
+
+
+def _memory_command(plain: list[str]) -> list[str]:
+    """Return the words from the command of ``brim memory`` on: values of options may stand before
+    it."""
+    for at, word in enumerate(plain):
+        if word in ("add", "clean") or (word == "rebuild" and plain[at + 1 :]):
+            return plain[at:]
+    return ["memory"]
+
+
+def _hides_agent(calls: list[list[str]], text: str) -> bool:
+    """Whether the command may take away the variables by which brim knows an agent."""
+    if any(sign in text for sign in _OTHER_SIGNS):
+        return True
+    for agent in every_agent():
+        if any(sign in text for sign in agent.sign_prefixes):
+            return True
+    for words in calls:
+        for hiding_word in _HIDING.get(words[0], ()):
+            if hiding_word in ("", *words):
+                return True
+    return False
+
+
+def _is_harmless(arguments: list[str]) -> bool:
+    options = arguments
+    if "--" in arguments:
+        options = arguments[: arguments.index("--")]
+    return any(word in _HARMLESS for word in options)
+
+
+def _loosens(command: str, arguments: list[str]) -> bool:
+    loosening_words = LOOSENING.get(command)
+    if loosening_words is None:
+        return False
+    if not loosening_words:
+        return True
+    parts = [part for word in arguments for part in word.split("=")]
+    return any(part.lstrip("-") in loosening_words for part in parts)
+
+
+def _is_refused_by_brim(plain: list[str], arguments: list[str]) -> bool:
+    """Whether brim itself refuses the command if it knows that an agent asks."""
+    if plain[0] == "learn":
+        return any(word.startswith("--r") for word in arguments)  # it replaces a rule
+    return plain[0] in _REFUSED and plain != ["limit"]
+
+
+# Ways to call brim --------------------------------------------------------------------------------
+
+
+def _arguments_of_brim(words: list[str], text: str) -> list[str]:
+    """Return the arguments with which *words* call brim; none if they don't."""
+    program = words[0]
+    if program.rpartition("/")[2] == "brim":
+        return words[1:]
+    if program.startswith("$") and re.search(r"\bbrim\b", text):
+        return words[1:]  # perhaps: $(which brim)
+    if is_interpreter(program):
+        return _arguments_of_module(words)
+    if program in _LAUNCHERS:
+        names = [word.partition("@")[0].partition("[")[0] for word in words]
+        if "brim" in names:
+            return words[len(names) - names[::-1].index("brim") :]
+    return []
+
+
+def _arguments_of_module(words: list[str]) -> list[str]:
+    """Return the arguments after ``python -m brim``; none for another module."""
+    if "-m" not in words[:-1]:
+        return []
+    at = words.index("-m") + 1
+    if words[at].partition(".")[0] != "brim":
+        return []
+    return words[at + 1 :]
+
+
+def _uninstalls(words: list[str]) -> bool:
+    """Whether *words* uninstall brim."""
+    program = words[0].rstrip("0123456789.")
+    if program in AGENTS and "brim" in words:
+        return any(word in ("uninstall", "remove", "disable") for word in words)
+    if is_interpreter(words[0]) and "pip" in words:
+        program = "pip"
+    if program not in _INSTALLERS:
+        return False
+    if "uninstall" not in words and "remove" not in words:
+        return False
+    return any(re.fullmatch(r"brim(?:[\[=<>~!@].*)?", word) for word in words[1:])
+
+
+def _acts_as_brim(command: RanCommand, paths: ShellPaths) -> bool:
+    """Whether *command* runs brim's hooks, where an agent would: it could say that a person wrote
+    something."""
+    words = command.words
+    program = words[0]
+    if program in _HOOK_PROGRAMS and paths.names_launcher():
+        return True
+    if is_interpreter(program) and any(word.startswith("brim.hooks") for word in words):
+        return True
+    if program == "xargs" or "xargs" in command.wrappers:
+        return program == "brim"
+    return is_interpreter(program) and runs_brim(code_of(command))
+
+
+# Agents without hooks -----------------------------------------------------------------------------
+
+
+def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
+    """Return what lets an agent run without brim's hooks: a setting, now or for every shell."""
+    settings: set[str] = set()
+    for command in commands:
+        words = command.words
+        settings.update(setting.partition("=")[0] for setting in command.settings)
+        if words[0] in ("export", "env"):
+            settings.update(word.partition("=")[0] for word in words if "=" in word)
+        if words[0] in AGENTS and _has_no_hooks(words, settings):
+            return " ".join(words)
+        if "BRIM_DISABLE" not in paths.text:
+            continue
+        if words[0] in _SETTERS and any("BRIM_DISABLE" in word for word in words):
+            return " ".join(words)
+        if any("BRIM_DISABLE=" in word for word in words) and _is_kept(command):
+            return " ".join(words)
+    return ""
+
+
+def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
+    """Whether an agent is started with other settings than its user's; *names* are the variables
+    that are set by then."""
+    if any(word in _WITHOUT_SETTINGS for word in words):
+        return True
+    if any("disableAllHooks" in word or "hooks=false" in word for word in words):
+        return True
+    places = {"HOME", *[agent.places.variable for agent in every_agent()]}
+    return any(name.startswith("BRIM_") or name in places for name in names)
+
+
+def _is_kept(command: RanCommand) -> bool:
+    """Whether what *command* prints is kept where a shell reads it."""
+    files = [*command.writes]
+    if not is_reader(command.words[0]):
+        files += command.words[1:]
+    return any(re.search(_PROFILES, file) for file in files)

@@ -1,0 +1,119 @@
+"""Which files are brim's own, hold the settings of hooks, or say what a person wrote.
+
+Paths are absolute, with their links resolved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from brim import agents
+from brim.agents import TableLine, agent_named, every_agent
+from brim.config.places import home_folder
+from brim.hooks.state import HookWorkspace
+
+OWN_FILES = ("config.yaml", "trusted")
+"""Files in a project's ``.brim`` that steer agents. Its ``rules.toml`` isn't one: it proposes rules
+and decides nothing."""
+STEERING = ("rules.toml", "config.yaml", "inbox.toml", "removed.toml")
+"""Files in the user's folder that steer agents; people link them to others."""
+MEMORY = ".context"
+MEMORY_FILES = ("journal.jsonl", ".brim-scratch")
+"""Files of the memory that say what a person wrote, and whose memory it is."""
+WHOLE = (".brim", MEMORY, *[line.folder for line in agents.TABLE])
+"""Folders that hold such files: they may not be removed or moved."""
+_PROGRAMS = ("/bin/brim", "/Scripts/brim.exe", "/tools/brim", "/venvs/brim")
+"""How the paths of the installed program and of its environment end."""
+_TRANSCRIPTS = ".jsonl"
+_CHATS = f"{os.sep}chats{os.sep}"
+
+
+def is_protected(path: str, workspace: HookWorkspace) -> bool:
+    """Whether no agent may change the file *path*."""
+    if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
+        return True
+    if path in linked_files(workspace.home) or _is_of_package(path):
+        return True
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) == ".brim" and name in OWN_FILES:
+        return True
+    if name in MEMORY_FILES and MEMORY in folder.split(os.sep):
+        return True
+    if any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE):
+        return True
+    return _is_transcript(path, workspace.environ)
+
+
+def linked_files(home: str) -> list[str]:
+    """Return where the links in the user's folder *home* lead, among the files that steer
+    agents."""
+    paths: list[str] = []
+    for name in STEERING:
+        path = os.path.join(home, name)
+        if os.path.islink(path):
+            paths.append(os.path.realpath(path))
+    return paths
+
+
+def steering_files(workspace: HookWorkspace) -> list[str]:
+    """Return the files that steer agents here: rules, limits, settings, hooks; they needn't
+    exist."""
+    home = workspace.home
+    paths = [os.path.join(home, name) for name in STEERING]
+    paths += [os.path.join(home, name) for name in ("paused", "trust.json", "state.db")]
+    paths += [os.path.join(home, "bin", name) for name in ("hook", "statusline")]
+    for agent in every_agent():
+        paths.append(agent.places.user_file(workspace.environ))
+    return paths + project_files(workspace)
+
+
+def project_files(workspace: HookWorkspace) -> list[str]:
+    """Return the files in the project that steer agents; they needn't exist."""
+    project = workspace.project or workspace.cwd
+    paths = [os.path.join(project, ".brim", name) for name in OWN_FILES]
+    for line in agents.TABLE:
+        paths += [os.path.join(project, line.folder, name) for name in line.hook_files]
+    return paths
+
+
+def _is_of_package(path: str) -> bool:
+    """Whether *path* is brim's program or in its installed package; where a person develops brim,
+    it isn't."""
+    slashed = path.replace(os.sep, "/")
+    if slashed.endswith(_PROGRAMS):
+        return True
+    return "/site-packages/brim/" in f"{slashed}/"
+
+
+def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:
+    """Whether *path* has the hooks of an agent, or brim's plugin for it."""
+    places = agent_named(line.name).places
+    folder, name = os.path.split(path)
+    if name in line.hook_files:
+        user_folder = os.path.realpath(os.path.dirname(places.user_file(environ)))
+        project_folder = os.path.basename(os.path.dirname(places.project_hooks))
+        if folder == user_folder or os.path.basename(folder) in (line.folder, project_folder):
+            return True
+    slashed = path.replace(os.sep, "/")
+    if not places.plugins or places.plugins not in slashed:
+        return False
+    return "/brim/" in slashed or name == "extension-enablement.json"
+
+
+def _is_transcript(path: str, environ: Mapping[str, str]) -> bool:
+    """Whether an agent has written a session to *path*."""
+    if not path.endswith(_TRANSCRIPTS) and _CHATS not in path:
+        return False
+    for agent in every_agent():
+        if agent.session_folders is None:
+            continue
+        for folder in agent.session_folders(environ):
+            if path.startswith(os.path.join(os.path.realpath(folder), "")):
+                return True
+    return False
+
+
+def user_home(workspace: HookWorkspace) -> str:
+    """Return the person's home, with its links resolved."""
+    return os.path.realpath(home_folder(workspace.environ))

@@ -1,0 +1,279 @@
+"""Where do the words of a command lead? Folders, variables, braces, patterns and links are followed
+as a shell does, as far as the command itself says what they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from brim.config.places import home_folder
+from brim.hooks.changed_files import OPEN
+from brim.hooks.protected_files import (
+    WHOLE,
+    is_protected,
+    steering_files,
+    user_home,
+)
+from brim.hooks.state import HookWorkspace
+from brim.rules.globs import alternatives
+
+_QUOTED = r"""'[^']*'|"(?:\\.|[^"\\])*\""""
+_WORD = rf"""(?:{_QUOTED}|\\.|[^\s;&|<>()'"\\])+"""
+_REDIRECTION = rf"{_QUOTED}|\\.|(?<!\S)#[^\n]*|(?:&>>?|>>?[|&]?|<>)[ \t]*(?P<file>{_WORD})"
+_ASSIGNMENT = rf"(?:^|[\s;&|(])(?P<name>[A-Za-z_]\w*)=(?P<value>{_WORD})"
+_DOCUMENT = r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|$)"
+_VARIABLE = r"\$(?:(\w+)|\{(\w+)(?::?[-?+=%#/][^{}]*)?\})"
+_PATH = r"[^\s'\"`=:,;()\[\]<>|&]+"
+_PARTS = r"[=:,'\"()\[\]]|\s+"
+_GOING = ("cd", "pushd")
+_GOING_WRAPPERS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
+"""Programs that run another one in a folder, and their options for it."""
+_WHICH = r"(?:which|command\s+-v|type\s+-p)\s+brim\b|import brim\b[^\n]{0,40}__(?:path|file)__"
+_MOST_FOLDERS = 5
+_MOST_NAMES = 2_000
+_LONGEST = 60_000
+
+
+class ShellPaths:
+    """The paths that the words of one *text* mean; ``go`` follows it from folder to folder."""
+
+    def __init__(self, text: str, folder: str, workspace: HookWorkspace) -> None:
+        self.text = text[:_LONGEST]
+        self._workspace = workspace
+        self._home = user_home(workspace)
+        user = re.escape(os.path.basename(self._home))
+        self._tilde = rf"^~(?:{user})?(?=/|$)"
+        self._brim = os.path.realpath(workspace.home)
+        self.folders = [folder]
+        """Where commands may run; the last is where the next one does."""
+        self._variables = self._assigned()
+        self._steering: list[str] | None = None
+
+    # Following ------------------------------------------------------------------------------------
+
+    def go(self, words: list[str]) -> None:
+        """Follow ``cd`` to another folder."""
+        target = _target(words)
+        if not target:
+            return
+        if target == "-":
+            target = self.folders[-2] if len(self.folders) > 1 else self.folders[0]
+        for path in self._real_paths(target, self.folders[-1]):
+            if len(self.folders) < _MOST_FOLDERS:
+                self.folders.append(path)
+                return
+
+    def _assigned(self) -> dict[str, str]:
+        """Return the variables that the text sets to one value each, and those of the hook."""
+        values = {
+            name: value for name, value in self._workspace.environ.items() if value.startswith("/")
+        }
+        values |= {"HOME": self._home, "BRIM_HOME": self._brim, "PWD": self.folders[0]}
+        unclear: set[str] = set()
+        for match in re.finditer(_ASSIGNMENT, self.text):
+            name = match["name"]
+            value = _unquoted(match["value"])
+            if name in values and values[name] != value:
+                unclear.add(name)
+            values[name] = value
+        for name in unclear:
+            del values[name]
+        return values
+
+    def spelled_out(self, word: str) -> str:
+        """Return *word* with the values of its variables, as far as the text sets them."""
+        for _ in range(3):
+            if "$" not in word:
+                break
+            word = re.sub(_VARIABLE, self._value, word)
+        return word
+
+    def _value(self, match: re.Match[str]) -> str:
+        return self._variables.get(match[1] or match[2], match[0])
+
+    # Protected files ------------------------------------------------------------------------------
+
+    def protected(self, word: str, *, removes: bool = False) -> bool:
+        """Whether a command that changes the file *word* changes a protected one."""
+        for path in self._paths(word):
+            if path == self._brim or is_protected(path, self._workspace):
+                return True
+            if removes and os.path.basename(path) in WHOLE:
+                return True
+        return False
+
+    def holds_steering(self, word: str, patterns: tuple[str, ...]) -> bool:
+        """Whether a protected file is somewhere below the folder *word*; with *patterns*, one that
+        they match."""
+        for path in self._paths(word):
+            start = path.rstrip("/") + "/"
+            for file in self._threatened(start, is_any=not patterns):
+                if not patterns or any(fnmatchcase(file, pattern) for pattern in patterns):
+                    return True
+        return False
+
+    def _threatened(self, start: str, *, is_any: bool) -> list[str]:
+        """Return the files that steer agents whose paths begin with *start*, and that exist."""
+        project = os.path.realpath(self._workspace.project or self.folders[0])
+        files: list[str] = []
+        is_above = f"{project}/".startswith(start)
+        for path in (self._brim, *self.steering):
+            if is_any and is_above and path.startswith(f"{project}/"):
+                continue  # a project may be removed, with its settings
+            if path.startswith(start) and os.path.exists(path):
+                files.append(path)
+        return files
+
+    def is_unclear(self, word: str) -> bool:
+        """Whether *word* may lead to a protected file by what isn't known of it."""
+        word = self.spelled_out(word)
+        if "$" not in word and "`" not in word:
+            return False
+        before = re.split(r"[$`]", word)[0]
+        if "/" not in before:
+            return word != "$()" or word == OPEN
+        folder = before.rpartition("/")[0] or "/"
+        return any(
+            f"{self._brim}/".startswith(f"{path.rstrip('/')}/")
+            for path in self._real_paths(folder, self.folders[-1])
+        )
+
+    def named(self) -> str:
+        """Return the first protected file that the text names anywhere, or a folder of brim that
+        it goes to; empty if there is none."""
+        for folder in self.folders[1:]:
+            if folder == self._brim or folder.startswith(f"{self._brim}/"):
+                return folder
+        program = re.search(_WHICH, self.text)
+        if program:
+            return program[0]
+        return self.named_in(self.text)
+
+    def named_in(self, code: str) -> str:
+        """Return the first protected file that *code* in any language names; empty if there is
+        none."""
+        for folder, short in ((home_folder(self._workspace.environ), "~"), (self.folders[0], ".")):
+            code = code.replace(f"{folder}/", f"{short}/")  # a path ends at a space
+        joined = code + "\n" + re.sub(r"""["']\s*[,/+.]\s*["']""", "/", code)
+        from_home = re.search(r"(?i)\bhome\b|expanduser|homedir|~", joined)
+        names = re.findall(_PATH, joined)[:_MOST_NAMES]
+        names += re.findall(r"\}(/[\w./*-]+)", joined)
+        for written in names:
+            name = str(written).strip("{}")
+            if self.protected(name):
+                return name
+            if any(fnmatchcase(path, name) for path in self._patterns_for(name)):
+                return name
+            below_home = f"{self._home}/{name.lstrip('/')}"
+            if from_home and self.protected(below_home):
+                return name
+        return ""
+
+    def names_launcher(self) -> bool:
+        """Whether the text names the folder of brim's launchers, or goes there."""
+        launchers = os.path.join(self._brim, "bin")
+        if launchers in self.folders:
+            return True
+        names = re.findall(_PATH, self.text)[:_MOST_NAMES]
+        for name in names:
+            for path in self._real_paths(name, self.folders[-1]):
+                if path.startswith(launchers):
+                    return True
+        return False
+
+    def _patterns_for(self, name: str) -> list[str]:
+        if not name.startswith("*/"):
+            return []
+        return [f"{self._brim}/", *self.steering]
+
+    @property
+    def steering(self) -> list[str]:
+        """The files that steer agents here."""
+        if self._steering is None:
+            paths = [os.path.realpath(path) for path in steering_files(self._workspace)]
+            self._steering = paths
+        return self._steering
+
+    # Words ----------------------------------------------------------------------------------------
+
+    def _paths(self, word: str) -> Iterator[str]:
+        """Yield the real paths that *word* may mean: it or a part of it, as after ``=``."""
+        parts = [word]
+        if not os.path.isabs(word) or re.search(_PARTS, word):
+            parts += re.split(_PARTS, word)
+        glued = re.match(r"-\w(?P<path>[~/$.].*)", word)
+        if glued:
+            parts.append(glued["path"])
+        for part in parts:
+            if not part:
+                continue
+            yield from self._real_paths(part, self.folders[-1])
+            for folder in self.folders[:-1]:
+                for path in self._real_paths(part, folder):
+                    if os.path.lexists(path):
+                        yield path
+
+    def _real_paths(self, word: str, folder: str) -> Iterator[str]:
+        word = self.spelled_out(word)
+        if "\0" in word:
+            return
+        for written in alternatives(word):
+            choice = re.sub(self._tilde, lambda _: self._home, written, count=1)
+            path = os.path.join(folder, choice)
+            if any(sign in choice for sign in "*?["):
+                yield from self._matching(os.path.normpath(path))
+            yield os.path.realpath(path)
+
+    def _matching(self, pattern: str) -> Iterator[str]:
+        """Yield the files that steer agents, and the folders that they are in, which *pattern*
+        matches."""
+        parts = pattern.split("/")
+        for path in self.steering:
+            names = path.split("/")
+            if len(names) < len(parts):
+                continue
+            pairs = zip(names, parts, strict=False)
+            if all(_shell_matches(name, part) for name, part in pairs):
+                yield "/".join(names[: len(parts)])
+
+
+def _target(words: list[str]) -> str:
+    """Return the folder that a command goes to, or runs another one in; empty if none."""
+    if words[0] in _GOING:
+        operands = [word for word in words[1:] if word == "-" or not word.startswith("-")]
+        return "".join(operands[-1:]) or "~"
+    if words[0] not in _GOING_WRAPPERS:
+        return ""
+    for word, value in zip(words[1:], [*words[2:], ""], strict=True):
+        option, sign, attached = word.partition("=")
+        if option in _GOING_WRAPPERS[words[0]]:
+            return attached if sign else value
+    return ""
+
+
+def redirected_files(text: str) -> list[str]:
+    """Return the files that redirections in *text* write, outside of quotes and here-documents.
+
+    >>> redirected_files("{ a; b; } > x; echo '> y' 2>> \\"z\\"")
+    ['x', 'z']
+    """
+    text = re.sub(_DOCUMENT, r"\3", text[:_LONGEST], flags=re.DOTALL)
+    files: list[str] = []
+    for match in re.finditer(_REDIRECTION, text):
+        if match["file"]:
+            files.append(_unquoted(match["file"]))
+    return files
+
+
+def _unquoted(word: str) -> str:
+    return re.sub(r"\\(.)|['\"]", r"\1", word)
+
+
+def _shell_matches(name: str, pattern: str) -> bool:
+    """Whether a shell's *pattern* matches *name*: hidden files only if it begins with a dot."""
+    if name.startswith(".") and not pattern.startswith("."):
+        return False
+    return fnmatchcase(name, pattern)

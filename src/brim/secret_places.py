@@ -1,0 +1,275 @@
+"""Secrets that stand in a place for one: a column of a table, a sentence about a password, the
+words of a wallet, the line that a comment is about.
+"""
+
+from __future__ import annotations
+
+import re
+
+from brim.secret_shapes import (
+    MASK,
+    REFERENCE,
+    Place,
+    apart,
+    has_letters_and_digits,
+    lowered,
+    pattern,
+)
+
+# Columns ------------------------------------------------------------------------------------------
+
+COLUMN = (
+    r"[\"'`*]*(?:[\w.-]{1,30}[ _-]){0,3}(?:password|passwd|passphrase|passcode|passwort|kennwort"
+    r"|contraseña|mot de passe|senha|wachtwoord|pwd?|pass|secret(?:[ _]?access)?(?:[ _]?key)?"
+    r"|api[ _]?(?:key|token)|(?:access|auth)[ _]?token|client[ _]?secret|private[ _]?key)[\"'`*]*"
+)
+HEADING = r"[\"'`*]*[\w .:/()#-]{0,40}[\"'`*]*"
+"""What may stand above another column."""
+COLUMN_WORDS = ("pass", "pw", "secret", "key", "token", "senha", "contraseña", "wort", "woord")
+NAMED_CELL = (
+    r"(?:\||<t[dh]>)[ \t]{0,20}[`*]{0,2}[\w.-]{0,40}"
+    r"(?:password|passwd|passphrase|secret|token|api_key)"
+    r"[`*]{0,2}[ \t]{0,20}(?:\||</t[dh]>[ \t]{0,20}<td>)[ \t]{0,20}`?(?P<value>[^\s|`<>]{6,200})`?"
+    r"[ \t]{0,20}(?:\||</td>)"
+)
+SEPARATORS = ("|", "\t", ";", ",")
+RULE = r"[ :|+-]*-[ :|+-]*"
+"""The line below a table's head in Markdown."""
+MOST_ROWS = 500
+LONGEST_ROW = 2_000
+
+
+def find_columns(text: str) -> list[Place]:
+    """Find the cells below a heading that names a secret, in CSV and in Markdown."""
+    places: list[Place] = []
+    if not any(sign in text for sign in ("\n", "|", "<td")):
+        return places
+    columns: list[int] = []
+    separator = ""
+    size = rows = at = 0
+    for line in text.split("\n"):
+        cells = _cells(line, separator)
+        is_rule = separator == "|" and pattern(RULE).fullmatch(line) is not None
+        if columns and is_rule:
+            rows += 1
+        elif columns and separator == "|" and rows == 0:
+            columns = []  # no line below it, so it's no head
+        elif columns and len(cells) == size and rows < MOST_ROWS:
+            rows += 1
+            places += _secret_cells(cells, columns, at)
+        else:
+            columns, separator, size = _head(line)
+            rows = 0
+        if "|" in line or "<td" in line:
+            places += _named_cells(line, at)
+        at += len(line) + 1
+    return apart(sorted(places))
+
+
+def _named_cells(line: str, at: int) -> list[Place]:
+    """Return where the value is in a row whose first cell names a secret."""
+    places: list[Place] = []
+    for match in pattern(NAMED_CELL).finditer(lowered(line)):
+        value = line[match.start("value") : match.end("value")]
+        if has_letters_and_digits(value) and pattern(rf"{MASK}|{REFERENCE}").match(value) is None:
+            places.append((at + match.start("value"), at + match.end("value"), "password"))
+    return places
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    if not separator or len(line) > LONGEST_ROW:
+        return []
+    return line.split(separator)
+
+
+def _head(line: str) -> tuple[list[int], str, int]:
+    """Return which cells of a table's head name secrets, what separates them, and how many there
+    are; nothing for another line."""
+    line = line.lstrip("\ufeff").rstrip("\r")
+    small = lowered(line)
+    if len(line) > LONGEST_ROW or not any(word in small for word in COLUMN_WORDS):
+        return [], "", 0
+    for separator in SEPARATORS:
+        cells = [cell.strip() for cell in small.split(separator)]
+        is_table = separator == "|" or (line == line.lstrip() and f"{separator} " not in line)
+        if len(cells) < 2 or not is_table:
+            continue
+        if not all(pattern(HEADING).fullmatch(cell) for cell in cells if not _is_column(cell)):
+            continue
+        columns = [number for number, cell in enumerate(cells) if _is_column(cell)]
+        if columns:
+            return columns, separator, len(cells)
+    return [], "", 0
+
+
+def _is_column(cell: str) -> bool:
+    return pattern(COLUMN).fullmatch(cell) is not None
+
+
+def _secret_cells(cells: list[str], columns: list[int], at: int) -> list[Place]:
+    """Return where the secrets are in a row that begins at *at*."""
+    places: list[Place] = []
+    for number, cell in enumerate(cells):
+        value = cell.strip().strip("\"'`")
+        is_plain = pattern(rf"{MASK}|{REFERENCE}|{RULE}").match(value)
+        is_value = len(value) >= 4 and (is_plain is None or is_plain.end() == 0)
+        if number in columns and is_value and " " not in value and "(" not in value:
+            start = at + cell.index(value)
+            places.append((start, start + len(value), "password"))
+        at += len(cell) + 1
+    return places
+
+
+# Sentences ----------------------------------------------------------------------------------------
+
+FOREIGN = (
+    r"mot de passe|mdp|contraseña|contrasena|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード"
+    r"|비밀번호|lösenord|parola|kennwort|passwort|heslo|salasana|adgangskode|şifre|parol"
+)
+SAID_WORDS = ("pass", "pw", "cred", "login", "log in", "account")
+ENGLISH = r"password|passphrase|passcode|passwd|pass|pwd|pw"
+FOREIGN_VALUE = (
+    rf"(?:{FOREIGN})[ \t]{{0,3}}(?:[:：=]|(?:est|es|lautet|ist|is|è|é|jest)[ \t])?[ \t]{{0,3}}"
+    r"[\"'`«„“]?(?P<value>[^\s\"'`,;:：=<>«»„“”(){}]{4,80})"
+)
+SAID_VALUE = (
+    rf"(?<![\w-])(?:{ENGLISH})[ \t]{{1,3}}(?:(?:for|of|on|to)[ \t][\w.@ -]{{1,40}}[ \t])?"
+    r"(?:is|was|->|→)(?:[ \t]now)?[ \t]{1,3}[\"'`“]?(?P<value>[^\s\"'`,;<>“”(){}\[\]]{4,80})"
+)
+USED_VALUE = (
+    r"\b(?:use|try|with|set|enter|type)[ \t]{1,3}[\"'`“]?(?P<value>[^\s\"'`,;<>“”(){}\[\]]{6,80})"
+    rf"[\"'`”]?[ \t]{{1,3}}as[ \t](?:[\w-]{{1,20}}[ \t]){{0,3}}(?:{ENGLISH})\b"
+)
+QUOTED_VALUE = (
+    rf"(?<![\w-])(?:{ENGLISH})[ \t]{{1,3}}(?:is|was)[ \t]{{1,3}}"
+    r"[\"'`“](?P<value>[^\s\"'`“”\n]{1,40}(?:[ ][^\s\"'`“”\n]{1,40}){1,6})[\"'`”]"
+)
+LOGIN_VALUE = (
+    r"\b(?:credentials|creds|login|log in|account)[ \t]{0,2}(?:are|is|with|as|:|=)[ \t]{0,2}[\"'`]?"
+    r"[\w.@-]{1,40}[ \t]?[/:][ \t]?(?P<value>[^\s\"'`,;<>(){}\[\]/]{6,80})"
+)
+ORDINARY = (
+    r"(?:case|read|user|machine|time|plain|base64|self|auto|pre|non|re|well|too|not|un)-"
+    r"|.*-(?:sensitive|encoded|only|based|protected|provided|generated|specific|hashed|less|in|time"
+    r"|dependent|encrypted|salted|supplied|defined|known|checked|stored|safe|free|long|length)$"
+)
+
+
+def find_sentences(text: str) -> list[Place]:
+    """Find passwords that a sentence says, in several languages."""
+    places: list[Place] = []
+    small = lowered(text)
+    if any(word in small for word in FOREIGN.split("|")):
+        for match in pattern(FOREIGN_VALUE).finditer(small):
+            if _is_foreign_value(text, match):
+                places.append((*_span(text, match), "password"))
+    if any(word in small for word in SAID_WORDS):
+        for expression in (SAID_VALUE, USED_VALUE, LOGIN_VALUE, QUOTED_VALUE):
+            for match in pattern(expression).finditer(small):
+                if expression == QUOTED_VALUE or _is_said_value(text, match):
+                    places.append((*_span(text, match), "password"))
+    return apart(sorted(places))
+
+
+def _span(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return where the value is, without the end of its sentence."""
+    start, end = match.span("value")
+    return start, start + len(text[start:end].rstrip(".!?:"))
+
+
+def _is_foreign_value(text: str, match: re.Match[str]) -> bool:
+    """Whether the word after a foreign name is a value, and not the next one of a sentence."""
+    start, end = _span(text, match)
+    value = text[start:end]
+    if _refers(value) or pattern(FOREIGN).search(match["value"]):
+        return False
+    if has_letters_and_digits(value):
+        return True
+    after = pattern(r"[.!?\"'`]?[ \t]*(?:\n|\\n|$)").match(text, end)
+    return after is not None and any(sign in match[0] for sign in ":：=")
+
+
+def _is_said_value(text: str, match: re.Match[str]) -> bool:
+    """Whether the word is no word of a language: it has digits, or signs inside."""
+    start, end = _span(text, match)
+    value = text[start:end]
+    if _refers(value) or pattern(ORDINARY).match(match["value"]):
+        return False
+    if has_letters_and_digits(value):
+        return True
+    return pattern(r"[^\W_]+(?:[-.!@#$%^&*+?]+[^\W_]+)+").fullmatch(value) is not None
+
+
+def _refers(value: str) -> bool:
+    return len(value) < 4 or pattern(rf"{MASK}|{REFERENCE}|\[|/|~").match(value) is not None
+
+
+# Wallets ------------------------------------------------------------------------------------------
+
+SEED = (
+    r"(?:mnemonic|seed|wallet|(?:recovery|backup|secret)[ _-]?(?:phrase|words))\w{0,20}"
+    r"[^\n]{0,60}?[\"'`:=\s](?P<value>(?:(?:[0-9]{1,2}[.)][ \t]?)?[a-z]{3,8}[\s,\"']{1,6}){11,23}"
+    r"(?:[0-9]{1,2}[.)][ \t]?)?[a-z]{3,8})(?![a-z])"
+)
+SEED_WORDS = ("mnemonic", "seed", "wallet", "phrase", "recovery")
+FILLERS = frozenset(("the", "and", "for", "are", "that", "this", "with", "from", "have", "you"))
+"""Words of sentences that no list of wallets' words has."""
+
+
+def find_seeds(text: str) -> list[Place]:
+    """Find the words from which a wallet is made: twelve or more short ones."""
+    places: list[Place] = []
+    small = lowered(text)
+    if not any(word in small for word in SEED_WORDS):
+        return places
+    for match in pattern(SEED).finditer(small):
+        words = re.findall(r"[a-z]+", match["value"])
+        if FILLERS.isdisjoint(words):
+            places.append((*match.span("value"), "seed phrase"))
+    return apart(places)
+
+
+# Comments, and addresses of databases -------------------------------------------------------------
+
+COMMENT = r"(?:#|//|--|;|/\*|<!--)[ \t]{0,3}"
+COMMENTED = (
+    r"[:=(\[,][ \t]{0,4}(?:(?P<quote>[\"'])(?P<quoted>[^\"'\s]{6,80})(?P=quote)"
+    r"|(?P<bare>[^\s\"'#;,(]{6,80}))"
+    rf"[ \t,;)\]]{{0,4}}(?<=[ \t,;)\]\"']){COMMENT}(?:[\w'-]{{1,20}}[ \t]){{0,4}}(?:{ENGLISH})"
+    r"[ \t]{0,3}(?:\*/|-->)?[ \t]{0,3}(?:\r?\n|$)"
+)
+DATABASE = (
+    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|mssql|oracle|sqlserver)"
+    r"(?:\+\w{1,20})?://[^\s:/@\"'`]{0,100}:(?P<value>[^\s\"'`<>]{1,200})"
+    r"@(?=[\w.\[\]-]{1,200}(?::[0-9]{1,5})?(?:[/?#\s\"'`,;)]|$))"
+)
+
+
+def find_commented(text: str) -> list[Place]:
+    """Find the values of lines whose comment says that they are passwords."""
+    places: list[Place] = []
+    if "pass" not in lowered(text) and "pw" not in lowered(text):
+        return places
+    for match in pattern(COMMENTED).finditer(lowered(text)):
+        group = "quoted"
+        if match["bare"]:
+            group = "bare"
+        value = match[group]
+        is_name = pattern(rf"[a-z_]*(?:{ENGLISH})[a-z_]*").fullmatch(value)
+        is_code = group == "bare" and not has_letters_and_digits(value) and "-" not in value
+        if is_name is None and not is_code and not _refers(value):
+            places.append((*match.span(group), "password"))
+    return places
+
+
+def find_database_logins(text: str) -> list[Place]:
+    """Find the passwords in addresses of databases, also those with ``@`` or ``/``."""
+    places: list[Place] = []
+    if "://" not in text or "@" not in text:
+        return places
+    for match in pattern(DATABASE).finditer(text):
+        value = match["value"]
+        is_plain = not any(sign in value for sign in "@/?#")
+        if not is_plain and pattern(rf"{MASK}|{REFERENCE}|[0-9]{{1,5}}/").match(value) is None:
+            places.append((*match.span("value"), "password"))
+    return places

@@ -1,0 +1,57 @@
+"""A broken file of brim's own is said in one sentence, and the decision is made without it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.hooks.hook_world import World
+from tests.hooks.test_broken_files import status_line
+
+BLOCKING = '\n[pnpm]\ntext = "Use pnpm, not npm."\nblock = ["npm install"]\n'
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    with world.rules.open("a", encoding="utf-8") as file:
+        file.write(BLOCKING)
+    world.compile()
+    return world
+
+
+def start(world: World) -> str:
+    answer = world.call("SessionStart", world.message("SessionStart", source="startup"))
+    return str(json.loads(answer or "{}").get("systemMessage", ""))
+
+
+def is_refused(world: World) -> bool:
+    message = world.message(
+        "PreToolUse", tool_name="Bash", tool_input={"command": "npm install"}, tool_use_id="t1"
+    )
+    return '"deny"' in world.call("PreToolUse", message)
+
+
+@pytest.mark.parametrize("name", ["state.db", "index.db", "rules.db"])
+def test_a_damaged_database_is_said_once_and_lifts_no_block(world: World, name: str) -> None:
+    (world.home / name).write_bytes(b"not a database" * 100)
+    assert "a file is broken: brim doctor" in status_line(world)
+    (world.home / name).write_bytes(b"not a database" * 100)
+    assert start(world).count(f"{name} is damaged") == 1
+    assert is_refused(world)
+
+
+def test_nothing_is_said_where_nothing_is_broken(world: World) -> None:
+    assert "brim doctor" not in start(world)
+    assert "broken" not in status_line(world)
+
+
+def test_doctor_repairs_it(world: World) -> None:
+    (world.home / "index.db").write_bytes(b"not a database" * 100)
+    looked = world.brim("doctor")
+    assert "index.db is damaged" in looked.out
+    fixed = world.brim("doctor", "--fix")
+    assert "index.db moved away" in fixed.out
+    assert "is damaged" not in world.brim("doctor").out
