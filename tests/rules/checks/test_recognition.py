@@ -44,6 +44,24 @@ def test_a_rule_that_no_call_shows_has_none() -> None:
     assert NOT_CHECKED == "not checked: no call shows whether this is kept"
 
 
+@pytest.mark.parametrize(
+    ("text", "passing"),
+    [
+        ("main is protected, so don't push to it", "git push origin topic"),
+        ("All changes land on main through pull requests. No direct pushes.", "git push"),
+        ("don't use docker-compose, use docker compose w/o hyphen", "docker compose up"),
+        ("never plain `pytest`; `python -m pytest`", "python -m pytest"),
+        ("En vez de pytest usa python -m pytest", "python -m pytest"),
+        ("Statt npm wird hier bun benutzt.", "bun add left-pad"),
+        ("Pas de git add -A ni de git add . ; ajoute les fichiers un par un", "git add a.py"),
+        ("Don't use git add .", "git add a.py"),
+    ],
+)
+def test_what_a_rule_wants_instead_is_never_stopped(text: str, passing: str) -> None:
+    check = check_for(text)
+    assert check is None or not is_broken_by(check, f"run: {passing}", CallPlace())
+
+
 @pytest.mark.parametrize("rule", everyday_rules(), ids=lambda rule: rule.name)
 def test_wordings_of_one_rule_lead_to_the_same_kind_of_check(rule: EverydayRule) -> None:
     names = {check.name for check in map(check_for, _texts_of(rule.name)) if check is not None}

@@ -94,6 +94,8 @@ class EverydayRule(PlainData):
             statement = _without_better_way(statement, self.instead)
         if "written" in self.row:
             statement = statement.without(PATH)  # where it mustn't be written
+        if statement.says(*self.row.get("unless", ())):
+            return False
         return any(description.fits(statement) for description in self.descriptions)
 
     def _has_stance(self, statement: Statement, stance: str) -> bool:

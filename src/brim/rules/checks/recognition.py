@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from brim.agents.call import ToolCall
 from brim.record import PlainData
 from brim.rules.checks.check import RuleCheck
 from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
+from brim.rules.checks.deciding import CallPlace, CheckedCall, breach_of
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
 from brim.rules.checks.lexicon import LANGUAGES
@@ -44,6 +46,9 @@ _EMPHASIS = re.compile(
 _TAG_QUESTION = re.compile(
     r"(?i)[,;]?\s*(?:ok|okay|right|please|ja|oder|oui|d'accord|vale|sí|sim|certo|tá|né)\s*\?+$"
 )
+_ADD_ALL = re.compile(r"\bgit add \.(?![\w/])")
+"""Its dot is no end of a sentence."""
+_MODULE = re.compile(r"\bpython3? -m (\w+)")
 _YES = re.compile(r"(?i)\bsí\b")
 """Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
@@ -78,10 +83,33 @@ def check_for(text: str, block: Iterable[str] = (), before_done: str = "") -> Ru
     True
     """
     checks = declared_checks(block, before_done)
-    checks += _recognised(text[:LONGEST])
+    checks += [check for check in _recognised(text[:LONGEST]) if not _is_one_for_two(check, text)]
     if not checks:
         return None
     return merged(checks)
+
+
+def _is_one_for_two(check: RuleCheck, text: str) -> bool:
+    """Whether *check* stops both of two ways to run a program, of which *text* wants one:
+    ``docker-compose`` and ``docker compose``."""
+    ways = _ways_in(text)
+    return any(_stops(check, command) and _stops(check, other) for command, other in ways)
+
+
+def _ways_in(text: str) -> list[tuple[str, str]]:
+    """Return two ways to run the same program, for each that *text* names in both."""
+    ways: list[tuple[str, str]] = []
+    if "docker-compose" in text and "docker compose" in text:
+        ways.append(("docker-compose up", "docker compose up"))
+    for module in _MODULE.findall(text):
+        if re.search(rf"(?<!-m )\b{module}\b", text):
+            ways.append((module, f"python -m {module}"))
+    return ways
+
+
+def _stops(check: RuleCheck, command: str) -> bool:
+    call = ToolCall(kind="shell", input={"command": command})
+    return breach_of(check, CheckedCall(call, CallPlace())) is not None
 
 
 # Sentences ----------------------------------------------------------------------------------------
@@ -105,6 +133,7 @@ def _recognised(text: str) -> list[RuleCheck]:
     for part in _SENTENCE_END.split(text):
         sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
         sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
+        sentence = _ADD_ALL.sub("git add -A", sentence)
         reading = _read_sentence(sentence, subject)
         if reading.is_limited:
             return []

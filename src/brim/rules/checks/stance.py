@@ -137,6 +137,7 @@ def _rejected_in(part: Statement) -> list[Token]:
     rejected: list[Token] = []
     was_against = False
     is_against = False
+    is_swapped = False
     for token in part.tokens:
         if token.is_object and is_against:
             rejected.append(token)
@@ -145,8 +146,11 @@ def _rejected_in(part: Statement) -> list[Token]:
         elif token.says(*against):
             is_against = True
             was_against = True
+            is_swapped = token.says("INSTEADOF")
         elif rejected and token.says(*_FOR_AGAIN) and not token.says("BY"):
             is_against = False
+        elif rejected and is_swapped and token.text not in _ALTERNATIVES:
+            is_against = False  # "statt npm wird bun benutzt": only what follows *instead of*
     if rejected or not was_against:
         return rejected
     return accepted
