@@ -49,6 +49,19 @@ class CallToCheck(Protocol):
 
 
 @dataclass(frozen=True)
+class ShellCommand(PlainData):
+    """A command alone, to hold against a check."""
+
+    command: str
+    name: str = ""
+    kind: str = "shell"
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    changes: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class CallPlace(PlainData):
     """Where a call happens."""
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from brim.agents.call import ToolCall
 from brim.record import PlainData
+from brim.rules.checks.call import CallPlace, CheckedCall, ShellCommand
 from brim.rules.checks.check import RuleCheck
 from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
-from brim.rules.checks.deciding import CallPlace, CheckedCall, breach_of
+from brim.rules.checks.deciding import breach_of
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
 from brim.rules.checks.lexicon import LANGUAGES
@@ -108,8 +108,7 @@ def _ways_in(text: str) -> list[tuple[str, str]]:
 
 
 def _stops(check: RuleCheck, command: str) -> bool:
-    call = ToolCall(kind="shell", input={"command": command})
-    return breach_of(check, CheckedCall(call, CallPlace())) is not None
+    return breach_of(check, CheckedCall(ShellCommand(command), CallPlace())) is not None
 
 
 # Sentences ----------------------------------------------------------------------------------------
