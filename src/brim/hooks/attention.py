@@ -15,6 +15,7 @@ from typing import Any
 
 from brim.agents.call import SESSION_START, Answer, HookCall
 from brim.errors import StoreError
+from brim.files import open_safely
 from brim.hooks.state import HookWorkspace
 from brim.rules.losses import forget_losses, losses
 from brim.workspace import without_controls
@@ -252,7 +253,8 @@ def _checksum(path: str) -> int:
     """Return a checksum of the file *path*; of an agent's settings in JSON, only of its hooks:
     agents write the rest themselves."""
     try:
-        with open(path, "rb") as file:
+        handle = open_safely(os.path.realpath(path))  # a pipe would be waited for
+        with os.fdopen(handle, "rb") as file:
             data = file.read(LARGEST_SETTINGS)
     except OSError:
         return 0
