@@ -263,7 +263,7 @@ def test_every_rule_of_every_place_is_listed(brim: Brim) -> None:
     assert states == [
         "told, stopped, refused",
         "told, stopped, before done",
-        "told by Claude Code and opencode, told to others, not checked",
+        "told by Claude Code, opencode and Copilot CLI, told to others, not checked",
     ]
     assert brim("rules", "commits").code == 0
     failed(brim("rules", "nothing"), "nothing matches; 3 rules in all", code=1)

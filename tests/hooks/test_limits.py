@@ -258,6 +258,9 @@ def test_a_raise_until_the_end_of_the_day_lets_the_next_prompt_go(sitting: Sitti
     spend(sitting, 120)
     assert prompt(sitting)["decision"] == "block"
     allow(sitting, "3/day")
+    answer = prompt(sitting)
+    assert list(answer) == ["systemMessage"]
+    assert "config.yaml changed since this session's last event" in answer["systemMessage"]
     assert prompt(sitting) == {}
 
 

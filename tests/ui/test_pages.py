@@ -234,7 +234,9 @@ def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
         assert (
             pages.post("/limit", action="raise", project=project[1], limit="50/day").status == 303
         )
-        assert hook(world, "PreToolUse", **call, transcript_path=str(story.path)) == ""
+        held = hook(world, "PreToolUse", **call, transcript_path=str(story.path))
+        assert "config.yaml changed since" in held
+        assert "deny" not in held
         shown = plain(pages.get("/money").text)
         limit = world.json("limit")["limits"][0]
         assert "50/day" in shown

@@ -245,7 +245,6 @@ def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     paths.append(places.user_file(workspace.environ))
     if workspace.project is not None:
         paths.append(places.project_file(workspace.project))
-        paths.append(os.path.join(workspace.project, ".brim", "config.yaml"))
     return paths
 
 

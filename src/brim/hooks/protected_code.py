@@ -49,7 +49,7 @@ def lines_of_shell(code: str) -> list[str]:
 def only_reads(code: str) -> bool:
     """Whether *code* calls nothing but what reads.
 
-    >>> only_reads("print(open('a').read())"), only_reads("open('a', 'w')"), only_reads("f('a')")
+    >>> only_reads("print(open('b.py').read())"), only_reads("open('a', 'w')"), only_reads("f('a')")
     (True, False, False)
     """
     if re.search(_WRITING_MODE, code) or re.search(_WRITING, code, re.VERBOSE):

@@ -28,7 +28,10 @@ class NativeReaders:
             return ""
         if len(self._agents) == 1:
             return TOLD_BY_AGENT
-        return f"told by {' and '.join([agent.title for agent in loading])}"
+        *others, last = [agent.title for agent in loading]
+        if not others:
+            return f"told by {last}"
+        return f"told by {', '.join(others)} and {last}"
 
     def all_load(self, entry: RuleEntry) -> bool:
         """Whether every agent loads the file of a rule, so that brim tells it to none."""

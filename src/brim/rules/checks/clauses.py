@@ -49,7 +49,7 @@ def read_clauses(text: str, language: str) -> list[RuleClause]:
     >>> for clause in read_clauses("Never run npm install, it breaks", "en"):
     ...     print(clause.sign, [sorted(token.concepts) for token in clause.statement.tokens][:1])
      [['NEG']]
-    , [['LIGHT', 'PRONOUN']]
+    , [['IT', 'LIGHT', 'PRONOUN']]
     """
     reader = _ClauseReader(lexicon_of(language), _RUNNING.search(text) is not None)
     return reader.read(read_atoms(text))
