@@ -194,10 +194,13 @@ def changed_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         return None
     state = workspace.state(call.session)
     before = state.kept(STAMPS)
+    projects_settings = _projects_settings(workspace)
     if call.event == SESSION_START or not isinstance(before, dict):
-        state.keep(STAMPS, _stamps(_watched_files(call, workspace), {}))
+        state.keep(STAMPS, _stamps(_watched_files(call, workspace), {}, projects_settings))
         return None
-    stamps = _stamps(before, before)  # the same files, and nothing is asked about the project
+    stamps = _stamps(
+        before, before, projects_settings
+    )  # the same files, and nothing is asked about the project
     state.keep(STAMPS, stamps)
     changed: list[str] = []
     for path, stamp in stamps.items():
@@ -219,7 +222,7 @@ def _contents(stamp: Any) -> Any:
     return None
 
 
-def _stamps(paths: Iterable[str], before: dict[str, Any]) -> dict[str, Any]:
+def _stamps(paths: Iterable[str], before: dict[str, Any], projects_settings: str) -> dict[str, Any]:
     """Return the time, the size and a checksum of each file; None for one that isn't there. Only a
     file with another time or size is read again."""
     stamps: dict[str, Any] = {}
@@ -234,7 +237,10 @@ def _stamps(paths: Iterable[str], before: dict[str, Any]) -> dict[str, Any]:
         if isinstance(old_stamp, list) and old_stamp[:2] == stamp:
             stamps[path] = old_stamp
             continue
-        stamps[path] = [*stamp, _checksum(path)]
+        content: object = stamp  # a project's settings may be a stranger's: they aren't opened
+        if path != projects_settings:
+            content = _checksum(path)
+        stamps[path] = [*stamp, content]
     return stamps
 
 
@@ -245,7 +251,14 @@ def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     paths.append(places.user_file(workspace.environ))
     if workspace.project is not None:
         paths.append(places.project_file(workspace.project))
+        paths.append(_projects_settings(workspace))
     return paths
+
+
+def _projects_settings(workspace: HookWorkspace) -> str:
+    if workspace.project is None:
+        return ""
+    return os.path.join(workspace.project, ".brim", "config.yaml")
 
 
 def _checksum(path: str) -> int:
