@@ -96,7 +96,12 @@ class EverydayRule(PlainData):
             statement = statement.without(PATH)  # where it mustn't be written
         if statement.says(*self.row.get("unless", ())):
             return False
-        return any(description.fits(statement) for description in self.descriptions)
+        # "Never force-push with `git push --force`" names its own command once more.
+        in_words = statement.without(*self.row.get("commands", ()))
+        return any(
+            description.fits(statement) or description.fits(in_words)
+            for description in self.descriptions
+        )
 
     def _has_stance(self, statement: Statement, stance: str) -> bool:
         """Whether *statement*, whose stance is *stance*, wants what this rule wants."""
