@@ -72,7 +72,7 @@ def test_when_and_before_done_are_declared(brim: Brim) -> None:
         "--before-done", "just fmt",
     )  # fmt: skip
     assert "else with files like *.rs, or before git commit" in ran.out
-    assert "kept  a turn isn't over before just fmt has run after the last change" in ran.out
+    assert "kept  asks for just fmt before a turn is over, if files have changed" in ran.out
     failed(brim("learn", "--user", "x y", "--when", "sometimes"), "isn't a when")
     failed(brim("learn", "--user", "x y", "--block", "a; b"), "isn't one simple command")
     assert len(rules_in(brim).rules) == 1

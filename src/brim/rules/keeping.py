@@ -80,11 +80,10 @@ def kept_words(rule: WrittenRule, *, is_agreed: bool = True) -> list[str]:
     elif check is not None:
         words.append(check.promise)
     if rule.before_done:
-        declared = f"a turn isn't over before {rule.before_done} has run after the last change"
-        is_said = check is not None and check.is_before_done and not check.stops
-        if is_said:
+        is_said_twice = check is not None and check.is_before_done and not check.stops
+        if is_said_twice:
             words.pop()
-        words.append(declared)
+        words.append(f"asks for {rule.before_done} before a turn is over, if files have changed")
     if rule.passes and check is not None:
         words.append(f"{', '.join([described(pattern) for pattern in rule.passes])} may pass")
     return words

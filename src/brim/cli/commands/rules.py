@@ -47,7 +47,7 @@ def listing(options: Namespace) -> int:
       told by your agent  it's in CLAUDE.md or the like: your agent reads that itself
       stopped             a call that breaks it is stopped once, with the rule as the reason
       refused             calls that break it are refused every time
-      before done         the turn isn't over before its command has run
+      before done         its command is asked for, once, before a turn is over
       proposed            brim can check it, if you agree: see 'brim rules review'
       not checked         no call shows whether it's kept
       waiting             new or changed in this project: see 'brim rules trust'
