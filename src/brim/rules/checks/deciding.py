@@ -109,8 +109,8 @@ def _is_harmless(invocation: Invocation, pattern_words: list[str]) -> bool:
         return True
     subcommand = " ".join([invocation.program, *invocation.arguments[:1]])
     saying = _SAYING.get(subcommand, "").split()
-    said = [*invocation.options, *invocation.arguments[1:]]
-    if any(word in saying and word not in pattern_words for word in said):
+    words = [*invocation.options, *invocation.arguments[1:]]
+    if any(word in saying and word not in pattern_words for word in words):
         return True
     return "help" in (invocation.arguments[:1] + invocation.arguments[-1:])
 
