@@ -38,6 +38,7 @@ __getattr__, __dir__ = exports(
         "money.budget": "CostBudget",
         "money.ledger": "Ledger",
         "money.opening": "open_ledger",
+        "usd": "Money",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",
         "sessions.window.budget": "ContextBudget",

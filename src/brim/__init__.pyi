@@ -40,5 +40,6 @@ from brim.sessions.window.budget import ContextBudget as ContextBudget
 from brim.tokens.count import Count as Count
 from brim.tokens.counters import count as count
 from brim.tokens.counters import counter_for as counter_for
+from brim.usd import Money as Money
 
 __version__: str

@@ -122,7 +122,7 @@ def client(model: Model, *args: Any, **settings: Any) -> anthropic.Anthropic:
 
 
 def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
-    guard = Guard(MODEL, limit_usd=1)
+    guard = Guard(MODEL, limit_usd="1")
     guarded = client(model, guard)
     raw = guarded.messages.with_raw_response.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert raw.parse().content[0].text == "Done."  # type: ignore[union-attr]
@@ -142,7 +142,7 @@ def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
     ("statuses", "is_kept"), [((500, 500, 500), True), ((429, 429, 429), False)]
 )
 def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_kept: bool) -> None:
-    guard = Guard(MODEL, limit_usd=1)
+    guard = Guard(MODEL, limit_usd="1")
     model.fail(*statuses)
     with pytest.raises(anthropic.APIStatusError):
         client(model, guard).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
@@ -156,7 +156,7 @@ def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_
 
 
 def test_tokens_can_be_counted_when_the_limit_is_spent(model: Model) -> None:
-    guarded = client(model, limit_usd=0)
+    guarded = client(model, limit_usd="0")
     with pytest.raises(LimitReached):
         guarded.messages.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert model.requests == []
@@ -169,7 +169,7 @@ def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> Non
 
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).messages.create(**about, **more)
+            client(model, limit_usd="0").messages.create(**about, **more)
         return refused.value.amount
 
     def search(**more: Any) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> Non
     assert reserved(extra_body={"inference_geo": "us"}) > reserved()
     assert reserved(**search(max_uses=2)) >= reserved() + 20_000  # a search costs a cent
     with pytest.raises(UnknownPrice, match="max_uses"):
-        client(model, limit_usd=100).messages.create(**about, **search())
+        client(model, limit_usd="100").messages.create(**about, **search())
     assert model.requests == []
 
 

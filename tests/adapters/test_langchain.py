@@ -180,7 +180,7 @@ def test_the_state_keeps_what_the_request_leaves_out(model: Model) -> None:
 
 def test_a_thread_is_a_conversation_and_stays_cut(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
-    brim = BrimMiddleware(limit_usd=1, target=4_000, max_output=500)
+    brim = BrimMiddleware(limit_usd="1", target=4_000, max_output=500)
     agent = create_agent(chat(model), [read_file], middleware=[brim], checkpointer=InMemorySaver())
     for question in (TASK, "And now?", "And then?", "Sure?"):
         ask(agent, ("user", question), thread="one")
@@ -191,9 +191,9 @@ def test_a_thread_is_a_conversation_and_stays_cut(model: Model) -> None:
 
 def test_the_answers_own_limit_and_the_models_are_kept(model: Model) -> None:
     for brim, about, sent in (
-        (BrimMiddleware(limit_usd=1), {"max_tokens": 300}, 300),
-        (BrimMiddleware(limit_usd=1, max_output=200), {"max_tokens": 300}, 200),
-        (BrimMiddleware(limit_usd=1), {}, None),
+        (BrimMiddleware(limit_usd="1"), {"max_tokens": 300}, 300),
+        (BrimMiddleware(limit_usd="1", max_output=200), {"max_tokens": 300}, 200),
+        (BrimMiddleware(limit_usd="1"), {}, None),
     ):
         ask(create_agent(chat(model, **about), [], middleware=[brim]), ("user", TASK))
         assert model.answered[-1].body.get("max_completion_tokens") == sent
@@ -212,7 +212,7 @@ def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
 
 def test_an_answer_that_is_not_valid_is_paid(model: Model) -> None:
     model.script = lambda _: ["no JSON"]
-    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    brim = BrimMiddleware(limit_usd="1", max_output=500)
     agent = create_agent(chat(model), [], response_format=ProviderStrategy(Bug), middleware=[brim])
     with pytest.raises(StructuredOutputValidationError):
         ask(agent, ("user", TASK))
@@ -224,7 +224,7 @@ def test_an_answer_that_is_not_valid_is_paid(model: Model) -> None:
 
 def test_what_the_provider_does_besides_is_reserved_for(model: Model) -> None:
     def reserved(chat_model: Any) -> int:
-        brim = BrimMiddleware(limit_usd=0, max_output=500)
+        brim = BrimMiddleware(limit_usd="0", max_output=500)
         with pytest.raises(LimitReached) as refused:
             ask(create_agent(chat_model, [], middleware=[brim]), ("user", TASK))
         return refused.value.amount
@@ -246,7 +246,7 @@ def test_what_the_provider_does_besides_is_reserved_for(model: Model) -> None:
 
 def test_an_answer_from_langchains_cache_costs_nothing(model: Model) -> None:
     model.script = lambda _: ["Done."]
-    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    brim = BrimMiddleware(limit_usd="1", max_output=500)
     agent = create_agent(chat(model, cache=InMemoryCache()), [], middleware=[brim])
     for _ in range(3):
         ask(agent, HumanMessage(TASK, id="m1"))
@@ -258,7 +258,7 @@ def test_an_answer_from_langchains_cache_costs_nothing(model: Model) -> None:
 
 def test_a_response_without_usage_keeps_its_reservation_and_its_answer(model: Model) -> None:
     model.script = lambda _: ["Done."]
-    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    brim = BrimMiddleware(limit_usd="1", max_output=500)
     agent = create_agent(chat(model), [], middleware=[brim])
     with pytest.warns(UserWarning, match="its money stays reserved"):
         *_, last = agent.stream({"messages": [("user", TASK)]}, stream_mode=["messages", "values"])

@@ -228,7 +228,7 @@ def spent(guard: Guard) -> tuple[int, int]:
 
 @pytest.mark.parametrize("is_wrapped", [False, True])
 def test_an_answer_from_the_cache_costs_nothing(model: Model, is_wrapped: bool) -> None:
-    guard = Guard("openai/gpt-4o", limit_usd=1)
+    guard = Guard("openai/gpt-4o", limit_usd="1")
     litellm.cache = litellm.Cache()
     ask = wrap(guard).acompletion if is_wrapped else litellm.acompletion
     litellm.callbacks = [] if is_wrapped else [BrimLogger(guard)]
@@ -249,7 +249,7 @@ def test_an_answer_from_the_cache_costs_nothing(model: Model, is_wrapped: bool) 
 
 
 def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None:
-    guard = Guard("openai/gpt-4o", limit_usd=1)
+    guard = Guard("openai/gpt-4o", limit_usd="1")
     litellm.callbacks = [BrimLogger(guard)]
     params = {key: value for key, value in about(model).items() if key != "messages"}
     router = litellm.Router(
@@ -269,7 +269,7 @@ def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None
 
 
 def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     litellm.callbacks = [BrimLogger(guard)]
 
     async def main(stream: bool) -> None:
@@ -295,7 +295,7 @@ def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
 
 
 def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
-    litellm.callbacks = [BrimLogger(limit_usd=1)]
+    litellm.callbacks = [BrimLogger(limit_usd="1")]
 
     async def by_place() -> None:
         await litellm.acompletion("openai/gpt-4o", HELLO, api_base=f"{model.url}/v1", api_key="x")
@@ -317,7 +317,7 @@ def test_a_dearer_model_cannot_answer_in_place_of_the_one_that_was_reserved(
 ) -> None:
     asked: dict[str, Any] = {"messages": HELLO, "max_tokens": 100, field: models}
     asked |= {"api_base": f"{model.url}/v1", "api_key": "x"}
-    guarded = wrap(limit_usd=1)
+    guarded = wrap(limit_usd="1")
     with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
         guarded.completion("openai/gpt-4o-mini", **asked)
     with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
@@ -327,7 +327,7 @@ def test_a_dearer_model_cannot_answer_in_place_of_the_one_that_was_reserved(
 
 def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> None:
     model.window = 200_000
-    guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)
+    guard = Guard("anthropic/claude-sonnet-4-5", limit_usd="5")
     text = {"role": "user", "content": "word " * 1_000}
     history = [text, *[{"role": "assistant", "content": "word " * 1_000}, text] * 80]
     asked: dict[str, Any] = {

@@ -213,7 +213,7 @@ def client(model: Model, *guard: Guard, **settings: Any) -> openai.OpenAI:
 
 
 def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     wrapped = client(model, guard)
     stream = wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "Done."
@@ -260,7 +260,7 @@ def test_only_a_setting_adds_a_cap(model: Model) -> None:
 def test_the_longest_answers_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).chat.completions.create(
+            client(model, limit_usd="0").chat.completions.create(
                 model="gpt-4o", messages=HELLO, **more
             )
         return refused.value.amount
@@ -273,7 +273,7 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
 def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).responses.create(
+            client(model, limit_usd="0").responses.create(
                 model="gpt-5", input=TASK, max_output_tokens=1_000, **more
             )
         return refused.value.amount
@@ -285,13 +285,13 @@ def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
         **searching, max_tool_calls=2
     )
     with pytest.raises(UnknownPrice, match="max_tool_calls"):
-        client(model, limit_usd=100).responses.create(model="gpt-5", input=TASK, **searching)
+        client(model, limit_usd="100").responses.create(model="gpt-5", input=TASK, **searching)
     assert model.requests == []
 
 
 def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:
     model.script = parallel(1)
-    guard = Guard("gpt-4o", limit_usd=5, max_output=MAX_OUTPUT, target=TARGET)
+    guard = Guard("gpt-4o", limit_usd="5", max_output=MAX_OUTPUT, target=TARGET)
     wrapped = client(model, guard)
     first = wrapped.responses.create(model="gpt-4o", input=TASK, tools=ITEM_TOOLS)
     call = next(item for item in first.output if item.type == "function_call")
@@ -322,7 +322,7 @@ def test_rules_are_told_in_a_system_message(model: Model) -> None:
 
 
 def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     wrapped = client(model, guard)
     with wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True) as stream:
         next(iter(stream))
@@ -332,7 +332,7 @@ def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
 
 
 def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def main() -> None:
         about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
@@ -349,7 +349,7 @@ def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
 
 def test_other_requests_are_left_alone(model: Model) -> None:
     with pytest.raises(openai.NotFoundError):
-        client(model, limit_usd=0).embeddings.create(model="text-embedding-3-small", input="text")
+        client(model, limit_usd="0").embeddings.create(model="text-embedding-3-small", input="text")
 
 
 def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
 def test_options_of_a_stream_are_kept_and_usage_is_asked_for(
     model: Model, options: dict[str, bool], is_extra: bool
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     about: Any = {"model": "gpt-4o", "messages": HELLO, "stream": True}
     given: Any = {"stream_options": options}
     more: Any = {"extra_body": given} if is_extra else given
@@ -419,7 +419,7 @@ ASYNC_READERS: dict[str, Callable[[Any], Any]] = {
 def test_a_streaming_response_is_settled_however_it_is_read(
     model: Model, api: str, reader: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     raw = endpoint(client(model, guard), api).with_streaming_response
     with raw.create(**request_of(api, stream=True)) as response:
         assert "Done." in str(READERS[reader](response))
@@ -432,7 +432,7 @@ def test_a_streaming_response_is_settled_however_it_is_read(
 def test_an_async_streaming_response_is_settled_however_it_is_read(
     model: Model, api: str, reader: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def parts(response: Any) -> list[Any]:
         if reader == "all at once":
@@ -454,7 +454,7 @@ def test_an_async_streaming_response_is_settled_however_it_is_read(
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     raw = endpoint(client(model, guard), api).with_streaming_response
     with (
         pytest.warns(
@@ -469,7 +469,7 @@ def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> 
 
 @pytest.mark.parametrize("api", APIS)
 def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def main() -> None:
         about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
@@ -492,7 +492,7 @@ def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: s
 def test_a_raw_response_is_settled_when_it_is_parsed(
     model: Model, api: str, stream: bool, way: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     raw = getattr(endpoint(client(model, guard), api), way).create(**request_of(api, stream=stream))
     with raw if way == "with_streaming_response" else nullcontext(raw) as response:
         answer = response.parse()

@@ -167,7 +167,7 @@ def test_the_history_keeps_what_the_request_leaves_out(model: Model) -> None:
 
 def test_runs_of_one_conversation_stay_cut(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
-    brim = Brim(limit_usd=1, target=4_000, max_output=500)
+    brim = Brim(limit_usd="1", target=4_000, max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), capabilities=[brim])
     agent.tool_plain(contents, name="read_file")
     history: list[Any] = []
@@ -180,10 +180,10 @@ def test_runs_of_one_conversation_stay_cut(model: Model) -> None:
 
 def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> None:
     for brim, settings, sent in (
-        (Brim(limit_usd=1), {"max_tokens": 300}, 300),
-        (Brim(limit_usd=1, max_output=200), {}, 200),
-        (Brim(limit_usd=1, max_output=200), {"max_tokens": 300}, 300),
-        (Brim(limit_usd=1), {}, None),
+        (Brim(limit_usd="1"), {"max_tokens": 300}, 300),
+        (Brim(limit_usd="1", max_output=200), {}, 200),
+        (Brim(limit_usd="1", max_output=200), {"max_tokens": 300}, 300),
+        (Brim(limit_usd="1"), {}, None),
     ):
         about: Any = {"model_settings": settings}
         pydantic_ai.Agent(chat(model), capabilities=[brim], **about).run_sync(TASK)
@@ -205,7 +205,7 @@ def test_rules_are_told_with_the_instructions(model: Model) -> None:
 
 
 def test_instructions_are_counted_once(model: Model) -> None:
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = Brim(limit_usd="1", max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), instructions="word " * 400, capabilities=[brim])
     seen: list[int] = []
     counting = brim._guards.call
@@ -229,7 +229,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
 ) -> None:
     def reserved(**more: Any) -> int:
         provider = OpenAIProvider(base_url=f"{model.url}/v1", api_key="none")
-        brim = Brim(limit_usd=0, max_output=500)
+        brim = Brim(limit_usd="0", max_output=500)
         agent: Any = pydantic_ai.Agent(
             OpenAIResponsesModel("gpt-4o", provider=provider), capabilities=[brim], **more
         )
@@ -246,7 +246,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
 
 def test_every_attempt_is_paid_with_the_model_that_answers(model: Model) -> None:
     model.fail(500, 500, 500)
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = Brim(limit_usd="1", max_output=500)
     attempts = [ModelFallback(chat(model, "gpt-4o-mini")), brim]
     assert pydantic_ai.Agent(chat(model), capabilities=attempts).run_sync(TASK).output == "Done."
     assert [request.body["model"] for request in model.requests] == ["gpt-4o"] * 3 + ["gpt-4o-mini"]
@@ -266,7 +266,7 @@ def test_a_fallback_model_is_refused(model: Model) -> None:
 
 
 def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = Brim(limit_usd="1", max_output=500)
 
     async def leave(_: Any, events: AsyncIterable[Any]) -> None:
         async for _event in events:
@@ -284,7 +284,7 @@ def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
 
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
     model.script = lambda turn: [("final_result", {"line": 7})]
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = Brim(limit_usd="1", max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), output_type=Bug, capabilities=[brim])
     assert agent.run_sync(TASK).output == Bug(line=7)
     assert brim.guard.status().spent == model.spent  # type: ignore[union-attr]
@@ -292,10 +292,10 @@ def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
 
 def test_a_model_that_is_not_known_is_named(model: Model) -> None:
     with pytest.raises(UnknownPrice):
-        pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[Brim(limit_usd=1)]).run_sync(
-            TASK
-        )
-    brim = Brim("gpt-4o", limit_usd=1, max_output=500)
+        pydantic_ai.Agent(
+            chat(model, "my-deployment"), capabilities=[Brim(limit_usd="1")]
+        ).run_sync(TASK)
+    brim = Brim("gpt-4o", limit_usd="1", max_output=500)
     assert (
         pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[brim]).run_sync(TASK).output
         == "Done."

@@ -8,7 +8,6 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
 from brim.errors import BrimError, InputError
@@ -25,6 +24,7 @@ from brim.money.ledger import Ledger
 from brim.money.quote import LEAST_OUTPUT
 from brim.money.unsent import may_be_billed
 from brim.rules import Rule
+from brim.usd import Dollars
 
 ATTEMPTS = 1_000
 """How many calls are remembered that may be tried again."""
@@ -36,7 +36,7 @@ class Settings(TypedDict, total=False):
 
     ledger: str | Ledger | None
     scope: str
-    limit_usd: float | str | Decimal | None
+    limit_usd: Dollars | None
     max_output: int | None
     target: int | None
     sure: bool
@@ -47,7 +47,7 @@ class Settings(TypedDict, total=False):
     rule_tokens: int
     pin: Pin | None
     lease: float
-    tool_usd: float | str | Decimal | None
+    tool_usd: Dollars | None
 
 
 class Guards:

@@ -1,6 +1,6 @@
 """LangChain and LangGraph: a middleware for ``create_agent``.
 
-agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd=5)])
+agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd="5")])
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _model(request: ModelRequest[Any]) -> str:
             if isinstance(model, str) and model:
                 return model
     kind = type(request.model).__name__
-    remedy = "name it, as in BrimMiddleware('gpt-4o', limit_usd=5)"
+    remedy = "name it, as in BrimMiddleware('gpt-4o', limit_usd='5')"
     raise InputError(f"{kind} doesn't say which model it calls: {remedy}")
 
 

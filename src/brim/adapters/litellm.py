@@ -33,7 +33,7 @@ OPEN = 10_000
 
 class BrimLogger(CustomLogger):
     """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks =
-    [BrimLogger(limit_usd=5)]``.
+    [BrimLogger(limit_usd="5")]``.
 
     It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the
     proxy. LiteLLM asks no logger before a sync ``completion``: use ``wrap`` for that. Pass model
@@ -134,7 +134,7 @@ class BrimLogger(CustomLogger):
 
 def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
     """Return ``completion`` and ``acompletion`` of LiteLLM with a guard:
-    ``wrap(limit_usd=5).completion(...)``.
+    ``wrap(limit_usd="5").completion(...)``.
 
     They take and return what LiteLLM's take and return; a stream is an iterator of its chunks.
     Don't use a ``BrimLogger`` as well: then every call is paid twice.

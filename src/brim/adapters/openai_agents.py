@@ -1,6 +1,6 @@
 """OpenAI Agents SDK: a ``RunConfig`` for ``Runner``.
 
-config = brim_run_config(limit_usd=5)
+config = brim_run_config(limit_usd="5")
 result = await Runner.run(agent, task, run_config=config)
 """
 

@@ -1,6 +1,6 @@
 """pydantic-ai: a capability for ``Agent``.
 
-agent = Agent(model, capabilities=[Brim(limit_usd=5)])
+agent = Agent(model, capabilities=[Brim(limit_usd="5")])
 """
 
 from __future__ import annotations

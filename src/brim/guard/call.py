@@ -22,6 +22,7 @@ from brim.money.quote import Quote, is_for_an_hour
 from brim.money.spend import Spend
 from brim.tokens.count import Count
 from brim.tokens.messages.request import with_options
+from brim.usd import Money
 
 if TYPE_CHECKING:
     from brim.guard.conversation import Guard
@@ -97,16 +98,16 @@ class Call(Generic[M]):
         return self.guard.model
 
     @property
-    def reserved(self) -> int:
-        """What was reserved for the call, in micro-dollars."""
+    def reserved(self) -> Money:
+        """What was reserved for the call."""
         if self._spend is None:
-            return 0
+            return Money(0)
 
         return self._spend.amount
 
     @property
-    def cost(self) -> int | None:
-        """What the call cost, in micro-dollars; None before it's settled, and without a ledger."""
+    def cost(self) -> Money | None:
+        """What the call cost; None before it's settled, and without a ledger."""
         if self._spend is None:
             return None
 

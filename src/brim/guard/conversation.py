@@ -13,7 +13,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
 from brim.agents.events import Usage
@@ -36,7 +35,6 @@ from brim.messages.tiers import TieredPruner
 from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
-from brim.money.amounts import micro_dollars
 from brim.money.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.money.opening import open_ledger
 from brim.money.quote import LEAST_OUTPUT
@@ -50,6 +48,7 @@ from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
 from brim.tokens.protocol import TokenCounter
+from brim.usd import Dollars, Money, read_money
 
 M = TypeVar("M")
 E = TypeVar("E")
@@ -94,7 +93,7 @@ class Guard:
         *,
         ledger: str | Ledger | None = None,
         scope: str = "agent",
-        limit_usd: float | str | Decimal | None = None,
+        limit_usd: Dollars | None = None,
         max_output: int | None = None,
         target: int | None = None,
         sure: bool = False,
@@ -107,7 +106,7 @@ class Guard:
         counter: TokenCounter | None = None,
         pin: Pin | None = None,
         lease: float = LONG_LEASE,
-        tool_usd: float | str | Decimal | None = None,
+        tool_usd: Dollars | None = None,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError(
@@ -127,16 +126,15 @@ class Guard:
         self._sure = sure
         self._provider = provider
         self._pin = pin
-        self.limit: int | None = None
-        """The caller's own limit, in micro-dollars; None for none."""
+        self.limit: Money | None = None
+        """The caller's own limit; None for none."""
         if limit_usd is not None:
-            self.limit = micro_dollars(str(limit_usd), up=False)
+            self.limit = read_money(limit_usd, "limit_usd", up=False)
 
-        self.tool_cost: int | None = None
-        """The most that tools which the provider runs may cost in one call, in micro-dollars; None
-        if not given."""
+        self.tool_cost: Money | None = None
+        """The most that tools which the provider runs may cost in one call; None if not given."""
         if tool_usd is not None:
-            self.tool_cost = micro_dollars(str(tool_usd))
+            self.tool_cost = read_money(tool_usd, "tool_usd")
 
         self._standing: dict[str, tuple[str, ...]] = {}
         """By model: what multiplied a price without being asked for."""
@@ -527,7 +525,7 @@ def _first_prompt(messages: Sequence[Any]) -> str:
     return ""
 
 
-def _ledger_of(ledger: str | Ledger | None, limit: int | None) -> Ledger | None:
+def _ledger_of(ledger: str | Ledger | None, limit: Money | None) -> Ledger | None:
     """Return the *ledger*, or one in a temporary file if there's only a limit."""
     if isinstance(ledger, (str, os.PathLike)):
         return open_ledger(os.fspath(ledger))

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from brim.errors import InputError, LimitReached
 from brim.money.allowances import Allowance
-from brim.money.amounts import TOKENS, dollars, in_unit
+from brim.money.amounts import TOKENS, as_limit, as_money, dollars, in_unit
 from brim.money.books import Books
 from brim.money.budget import STOPPED, WRAP_UP, WRAPPING_UP
 from brim.money.ledger import (
     LEASE,
+    NOTHING,
     RECORDED,
     RELEASED,
     RESERVED,
@@ -26,6 +27,7 @@ from brim.money.notices import spent_out_of
 from brim.money.rows import Scope, is_ending
 from brim.money.scopes import EVERYWHERE, lineage
 from brim.record import PlainData
+from brim.usd import Money
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Order(PlainData):
     request_id: str
     scope: str = ""
     """Empty if only the id is known."""
-    amount: int = 0
+    amount: Money = NOTHING
     tokens: int | None = None
     lease: float = LEASE
     purpose: str = ""
@@ -92,7 +94,7 @@ def release(books: Books, order: Order) -> Reservation:
             f"{reservation.request_id}: was settled at {dollars(reservation.charged)}, so it cannot"
             " be released; settle it at 0 if it cost nothing"
         )
-    released = replace(reservation, state=RELEASED, charged=0, charged_tokens=0)
+    released = replace(reservation, state=RELEASED, charged=NOTHING, charged_tokens=0)
     if reservation.state != RELEASED:
         books.replace(reservation, released, "released")
     return released
@@ -113,7 +115,7 @@ def record(books: Books, order: Order) -> Reservation:
     recorded = Reservation(
         order.request_id,
         order.scope,
-        0,
+        NOTHING,
         order.amount,
         SETTLED,
         books.now,
@@ -219,11 +221,11 @@ def refusal(
         text,
         scope=about.scope,
         reason=reason or "limit",
-        amount=amount,
-        limit=limit.amount,
-        spent=about.spent,
-        reserved=about.reserved,
-        room=room,
+        amount=as_money(amount, about.unit),
+        limit=as_limit(limit.amount, about.unit),
+        spent=as_money(about.spent, about.unit),
+        reserved=as_money(about.reserved, about.unit),
+        room=as_limit(room, about.unit),
         unit=about.unit,
     )
 

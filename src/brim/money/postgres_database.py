@@ -414,10 +414,10 @@ def _upsert(table: str, columns: str, values: str) -> str:
 
 def _sent(value: object) -> object:
     """Return *value* in a form that PostgreSQL can store and convert to the column's type."""
-    if type(value) is int:
+    if isinstance(value, int) and not isinstance(value, bool):
         if not -LARGEST <= value < LARGEST:
             raise InputError("a number is too large to be stored: at most 19 digits")
-        return str(value)
+        return str(int(value))
     if isinstance(value, str) and UNFIT.search(value):
         return f"{WRAPPED}{value.encode('utf-8', 'surrogatepass').hex()}"
     return value
