@@ -28,7 +28,6 @@ __getattr__, __dir__ = exports(
         "guard.conversation": "Guard",
         "messages.fitting": "Fitted fit",
         "messages.formats": "repair validate",
-        "messages.pruners": "prune",
         "rules.mapper": "ActivationTierMapper",
         "rules.session": "Session",
         "rules.text": "render",

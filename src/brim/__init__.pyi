@@ -25,7 +25,6 @@ from brim.messages.formats import repair as repair
 from brim.messages.formats import validate as validate
 from brim.messages.memory import MemoryConfig as MemoryConfig
 from brim.messages.memory import WorkingMemory as WorkingMemory
-from brim.messages.pruners import prune as prune
 from brim.models.catalog import cost as cost
 from brim.models.catalog import model as model
 from brim.money.budget import CostBudget as CostBudget

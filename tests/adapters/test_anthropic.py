@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import anthropic
 import pytest
 
-from brim.adapters.anthropic import brim_middleware
+from brim.adapters import anthropic as adapter
 from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.rules import Rule
@@ -39,7 +39,7 @@ class ClaudeAgent(Agent):
 
     def __init__(self, url: str, *, name: str = MODEL, **settings: Any) -> None:
         self.name = name
-        about: Any = {"base_url": url, "api_key": "x", "middleware": [brim_middleware(**settings)]}
+        about: Any = {"base_url": url, "api_key": "x", "middleware": [adapter.guard(**settings)]}
         self.client, self.later = anthropic.Anthropic(**about), anthropic.AsyncAnthropic(**about)
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
@@ -115,15 +115,15 @@ def model() -> Any:
         yield model
 
 
-def client(model: Model, *args: Any, **settings: Any) -> anthropic.Anthropic:
+def client(model: Model, **settings: Any) -> anthropic.Anthropic:
     return anthropic.Anthropic(
-        base_url=model.url, api_key="x", middleware=[brim_middleware(*args, **settings)]
+        base_url=model.url, api_key="x", middleware=[adapter.guard(**settings)]
     )
 
 
 def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
     guard = Guard(MODEL, limit_usd="1")
-    guarded = client(model, guard)
+    guarded = client(model, guard=guard)
     raw = guarded.messages.with_raw_response.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert raw.parse().content[0].text == "Done."  # type: ignore[union-attr]
     with guarded.messages.with_streaming_response.create(
@@ -145,7 +145,7 @@ def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_
     guard = Guard(MODEL, limit_usd="1")
     model.fail(*statuses)
     with pytest.raises(anthropic.APIStatusError):
-        client(model, guard).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
+        client(model, guard=guard).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
     status = guard.status()
     assert status is not None
     assert len(model.requests) == 3

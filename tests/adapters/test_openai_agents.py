@@ -22,7 +22,7 @@ import agents
 from agents.models.openai_provider import OpenAIProvider
 from openai import AsyncOpenAI
 
-from brim.adapters.openai_agents import brim_run_config
+from brim.adapters import openai_agents as adapter
 from brim.errors import InputError
 from brim.money import open_ledger
 from brim.rules import Rule
@@ -86,7 +86,7 @@ class SdkAgent(Agent):
             model_settings=agents.ModelSettings(include_usage=True),
             tracing_disabled=True,
         )
-        self.config = brim_run_config(given, **settings)
+        self.config = adapter.guard(given, **settings)
 
     def client(self) -> AsyncOpenAI:
         made = AsyncOpenAI(base_url=f"{self.url}/v1", api_key="none")
@@ -218,7 +218,7 @@ def test_a_model_of_the_configuration_is_guarded(model: Model) -> None:
             own = agents.RunConfig(
                 model=agents.OpenAIResponsesModel("gpt-4o", client), tracing_disabled=True
             )
-            config = brim_run_config(own, limit_usd="1", max_output=500)
+            config = adapter.guard(own, limit_usd="1", max_output=500)
             await agents.Runner.run(agents.Agent(name="reader"), TASK, run_config=config)
             return config
 
@@ -231,7 +231,7 @@ def test_a_filter_of_the_callers_is_kept(model: Model) -> None:
         return data.model_data
 
     agent = started(model, max_output=500)
-    agent.config = brim_run_config(
+    agent.config = adapter.guard(
         agents.RunConfig(
             model_provider=Provider(True), tracing_disabled=True, call_model_input_filter=louder
         )

@@ -252,15 +252,6 @@ def test_another_model_shares_ledger_and_limit(ledger: Any) -> None:
     )
 
 
-def test_what_may_be_billed_is_reserved(ledger: Any) -> None:
-    hello: list[Any] = [{"role": "user", "content": "Hi"}]
-    with guard(ledger).call(hello) as plain, guard(ledger).call(hello, billed_output=5_000) as long:
-        assert (plain.max_output, long.max_output) == (500, 500)
-        assert long.reserved - plain.reserved == 4_500 * 15
-    for call in (plain, long):
-        call.release()
-
-
 def test_the_cap_of_an_answer_is_what_the_limit_leaves(ledger: Any) -> None:
     hello: list[Any] = [{"role": "user", "content": "Hi"}]
     guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", limit_usd="0.04")
@@ -288,12 +279,12 @@ def test_a_cap_of_the_callers_own_is_lowered_only_if_they_say_how_far(ledger: An
     guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", max_output=4_000)
     with pytest.raises(LimitReached, match=r"max_output=25\d\d"), guarded.call(hello):
         raise AssertionError
-    with guarded.call(hello, min_output=2_000, answers=1) as call:
+    with guarded.call(hello, min_output=2_000, options={"n": 1}) as call:
         assert 2_500 < call.max_output < 2_600
         call.release()
-    with pytest.raises(LimitReached), guarded.call(hello, min_output=2_000, answers=2):
+    with pytest.raises(LimitReached), guarded.call(hello, min_output=2_000, options={"n": 2}):
         raise AssertionError
-    with guarded.call(hello, min_output=1_000, answers=2) as call:
+    with guarded.call(hello, min_output=1_000, options={"n": 2}) as call:
         assert 1_250 < call.max_output < 1_300
         call.release()
 
@@ -337,7 +328,7 @@ def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
     guarded = Guard(
         "gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses"
     )
-    with guarded.call(items, has_unseen=True) as call:
+    with guarded.call(items, options={"previous_response_id": "resp_1"}) as call:
         assert call.messages == items
         assert call.reserved >= 128_000 * 2.5
         assert call.tokens.high == 128_000

@@ -55,7 +55,7 @@ def gpt_answer(prompt: int, output: int, tier: str) -> dict[str, Any]:
 )
 def test_service_tiers_and_several_answers_are_reserved(tier: str, answers: int) -> None:
     guard = Guard(GPT, limit_usd="1", max_output=500)
-    with guard.call(HELLO, answers=answers, options={"service_tier": tier}) as call:
+    with guard.call(HELLO, options={"service_tier": tier, "n": answers}) as call:
         call.done(gpt_answer(int(call.tokens), 500 * answers, tier))
         assert call.cost is not None
         assert 0 < call.cost <= call.reserved

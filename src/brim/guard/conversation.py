@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from brim.agents.events import Usage
 from brim.errors import InputError
-from brim.guard.call import Call
+from brim.guard.call import LOG, Call, OnCall
 from brim.guard.cut import Cut
 from brim.guard.requests import changes_newest_step, is_answer, with_system, with_text
 from brim.messages.arguments import as_list
@@ -77,12 +77,15 @@ class Guard:
     ledger, it applies to this process and its children.
 
     *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at
-    most *rule_tokens*. *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``.
+    most *rule_tokens*. *max_output*, *target*, *conservative*, *pin* and *provider* work as in ``fit``.
     *summarize* and *exclude_tools* are passed to the default strategy.
 
     *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call,
     fees and tokens together. It's only needed where nothing limits them, or where their documented
     maximum is too much.
+
+    *on_call* is called after every answer, with the call's receipt and its cost. Cuts and refusals
+    are logged to ``brim.guard`` at the level INFO.
 
     A guard can be used from many threads and event loops.
     """
@@ -96,7 +99,7 @@ class Guard:
         limit_usd: Dollars | None = None,
         max_output: int | None = None,
         target: int | None = None,
-        sure: bool = False,
+        conservative: bool = False,
         strategy: Name | Pruner | None = None,
         summarize: Summarizer | None = None,
         exclude_tools: Sequence[str] = (),
@@ -107,6 +110,7 @@ class Guard:
         pin: Pin | None = None,
         lease: float = LONG_LEASE,
         tool_usd: Dollars | None = None,
+        on_call: OnCall | None = None,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError(
@@ -120,10 +124,13 @@ class Guard:
         """Where the money is counted."""
         self.max_output: int | None = max_output
         self.lease: float = lease
+        self.on_call: OnCall | None = on_call
+        """Called after every answer, with the receipt and the cost; None if the price is
+        unknown."""
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
         lineage(scope)
         self._target = target
-        self._sure = sure
+        self._conservative = conservative
         self._provider = provider
         self._pin = pin
         self.limit: Money | None = None
@@ -251,9 +258,6 @@ class Guard:
         tools: Sequence[Any] | None = None,
         max_output: int | None = None,
         min_output: int | None = None,
-        billed_output: int | None = None,
-        answers: int = 1,
-        has_unseen: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
@@ -266,12 +270,6 @@ class Guard:
         to *min_output* tokens, and the receipt says so. *min_output* defaults to 1,024 if neither
         you nor the guard set *max_output*; otherwise it stays as it is.
 
-        *billed_output* is how many tokens of an answer may be billed, if you don't send
-        ``call.max_output``. *answers* is how many answers you ask for. Set *has_unseen* if the
-        provider keeps a part of the prompt that isn't in *messages* and no field of *options* says
-        so, as ``previous_response_id`` does: then they are sent as they are, and money for a full
-        window is reserved.
-
         *options* are the other fields of your request, by the names that the provider has for them.
         Those that change what a call costs are reserved for (``n``, ``service_tier``, ``speed``,
         ``inference_geo``, ``modalities``, ``max_tool_calls``, ``cache_control``,
@@ -279,7 +277,7 @@ class Guard:
         counted (``tool_choice``, ``response_format``). If nothing limits what the provider's own
         tools cost, entering the call raises ``UnknownPrice``.
         """
-        if min_output is None and max_output is self.max_output is billed_output is None:
+        if min_output is None and max_output is self.max_output is None:
             min_output = LEAST_OUTPUT
 
         return Call(
@@ -289,9 +287,6 @@ class Guard:
             tools,
             max_output=max_output,
             min_output=min_output,
-            billed_output=billed_output,
-            answers=answers,
-            has_unseen=has_unseen,
             options=options,
         )
 
@@ -354,12 +349,15 @@ class Guard:
 
         receipt = replace(receipt, notes=tuple(notes), before=before, after=tokens)
         receipt = self._judged(receipt, target)
+        if pruned.is_cut:
+            LOG.info("%s: %s", self.model, receipt)
+
         final = Fitted(fitted.messages, tokens, receipt.fits, receipt, output, system)
         return final.with_few_markers(tools)
 
     def _judged(self, receipt: Receipt, target: int) -> Receipt:
         """Return *receipt* with whether its request fits the *target*, and why not."""
-        size = receipt.after.high if self._sure else int(receipt.after)
+        size = receipt.after.high if self._conservative else int(receipt.after)
         if size <= target:
             return replace(receipt, target=target, fits=True, reason="")
 
@@ -447,12 +445,18 @@ class Guard:
         for lower_goal in self._lower_goals(request, transcript[cut.count :], goal):
             # A pruner with a memory forgets it: the cut is remembered here.
             fitted = request.fit(
-                copy.copy(self.strategy), lower_goal, max_output, sure=self._sure, pin=pin
+                copy.copy(self.strategy),
+                lower_goal,
+                max_output,
+                conservative=self._conservative,
+                pin=pin,
             )
             if fitted.fits and not changes_newest_step(request.messages, fitted):
                 return fitted
 
-        return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
+        return request.fit(
+            copy.copy(self.strategy), goal, max_output, conservative=self._conservative, pin=pin
+        )
 
     def _lower_goals(self, request: FitRequest, new: Sequence[Any], goal: int) -> list[int]:
         """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its
@@ -467,7 +471,7 @@ class Guard:
             return []
 
         tokens = request.counter.count_messages(request.messages, request.tools)
-        size = tokens.high if self._sure else int(tokens)
+        size = tokens.high if self._conservative else int(tokens)
         if size <= goal:
             return []
 
@@ -488,8 +492,8 @@ class Guard:
             return target
 
         local = request.counter.count_messages(request.messages, request.tools)
-        size = anchored.high if self._sure else int(anchored)
-        local_size = local.high if self._sure else int(local)
+        size = anchored.high if self._conservative else int(anchored)
+        local_size = local.high if self._conservative else int(local)
         if size <= target:
             return max(target, local_size)
 
