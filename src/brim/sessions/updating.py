@@ -156,7 +156,8 @@ class IndexUpdates:
             if folder:
                 project = self._project_of(folder)
             for request in reading.requests.values():
-                self._index.count_unwritten(request.owned_by(file.agent, project))
+                request.assign(file.agent, project)
+                self._index.count_unwritten(request)
 
     def reprice(self, price_version: str) -> None:
         """Price all requests again, with the prices that *price_version* names."""

@@ -18,7 +18,6 @@ from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
 from brim.rules.state import RulesState
 from brim.run.watch import read_session
-from brim.sessions.report.lost import named_session
 from brim.sessions.report.week import WEEK, week_of
 from brim.sessions.session_files import newest
 from brim.sessions.window.live import Reading
@@ -30,16 +29,9 @@ READ_AT_MOST = 20_000_000
 already counts."""
 
 
-def session_of(workspace: Workspace, path: str = "") -> Reading | None:
-    """Return how full the window of a session is: by its *path* or id, or the newest of this
-    project."""
-    if path:
-        sessions = named_session(workspace.environ, workspace.cwd, path)
-        if not sessions:
-            raise InputError(f"{path}: no such file, and no session's id begins with it")
-        path = sessions[0][0]
-    else:
-        path = _own_newest(workspace)
+def session_of(workspace: Workspace) -> Reading | None:
+    """Return how full the window of this project's newest session is; None if it has none."""
+    path = _own_newest(workspace)
     if not path:
         return None
     own_prices(workspace.config)
