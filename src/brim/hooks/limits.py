@@ -19,6 +19,7 @@ from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 from brim.money import words
 from brim.money.decision import (
+    ALLOW,
     BELOW,
     BETWEEN,
     COMPACTION,
@@ -224,11 +225,15 @@ def is_held(call: HookCall, workspace: HookWorkspace) -> bool:
 def _hold(call: HookCall, workspace: HookWorkspace, moment: LimitMoment) -> Answer:
     answer = ask(call, workspace, looks_ahead=True)
     nearest = answer.nearest
-    problems = [words.problem_told(problem) for problem in answer.problems]
-    note = _told_once(problems, call, workspace)
+    note = ""
+    if answer.problems:
+        problems = [words.problem_told(problem) for problem in answer.problems]
+        note = _told_once(problems, call, workspace)
     if nearest is None:
         return Answer(note=note)
     action = decide(moment, nearest.level)
+    if action == ALLOW:
+        return Answer(note=note)
     worded = _worded(action, nearest, call)
     if not worded:
         return Answer(note=note)

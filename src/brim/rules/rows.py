@@ -96,6 +96,7 @@ def _drop_source(database: sqlite3.Connection, path: str) -> None:
     database.execute(f"DELETE FROM postings WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute(f"DELETE FROM edges WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute(f"DELETE FROM check_keys WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute(f"DELETE FROM blocks WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute("DELETE FROM rules WHERE source = ?", row)
     database.execute("DELETE FROM sources WHERE number = ?", row)
 
@@ -111,6 +112,8 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
     database.executemany("INSERT INTO postings VALUES (?, ?, ?)", postings)
     keys = [(key, number) for key in row.check_keys]
     database.executemany("INSERT INTO check_keys VALUES (?, ?)", keys)
+    blocks = [(*block.partition(" ")[::2], number) for block in json.loads(row.blocks)]
+    database.executemany("INSERT INTO blocks VALUES (?, ?, ?)", blocks)
     edges = [(number, *edge) for edge in row.edges]
     database.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
 

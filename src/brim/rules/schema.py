@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-VERSION = 4
+VERSION = 5
 """Of the index: another one is made again."""
 
 SCHEMA = """
@@ -27,8 +27,12 @@ CREATE TABLE rules (
 CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
 CREATE INDEX rules_by_section ON rules (source, section);
-CREATE INDEX rules_with_blocks ON rules (source) WHERE blocks <> '[]';
 CREATE INDEX rules_at_the_end ON rules (source) WHERE closing;
+CREATE TABLE blocks (
+    kind TEXT NOT NULL, pattern TEXT NOT NULL, rule INTEGER NOT NULL,
+    PRIMARY KEY (kind, pattern, rule)
+) WITHOUT ROWID;
+CREATE INDEX blocks_by_rule ON blocks (rule);
 CREATE TABLE check_keys (
     key TEXT NOT NULL, rule INTEGER NOT NULL, PRIMARY KEY (key, rule)
 ) WITHOUT ROWID;
@@ -84,11 +88,10 @@ def checksum_of_blocks(database: sqlite3.Connection, source: int) -> int:
     """Return a checksum of the blocks of *source*, and of when they hold: a bit that flips in the
     file would lift one, and SQLite doesn't notice it."""
     rows = database.execute(
-        "SELECT name, condition, blocks FROM rules WHERE source = ? AND blocks <> '[]'"
-        " ORDER BY number",
+        "SELECT blocks.kind, blocks.pattern, rules.name, rules.condition FROM blocks"
+        " JOIN rules ON rules.number = blocks.rule WHERE rules.source = ?"
+        " ORDER BY blocks.kind, blocks.pattern, blocks.rule",
         (source,),
     )
-    checksum = 0
-    for row in rows:
-        checksum = zlib.crc32("\0".join(row).encode("utf-8", "replace"), checksum)
-    return checksum
+    text = "\n".join(["\0".join(row) for row in rows])
+    return zlib.crc32(text.encode("utf-8", "replace"))
