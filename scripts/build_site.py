@@ -66,9 +66,9 @@ def stage(folder: Path) -> None:
         )
     for name in FROM_ROOT:
         (folder / "docs" / name).write_text(relinked(ROOT / name, Path(name)), "utf-8")
-    for page, tables in DATA_TABLES.items():
-        place = folder / "docs" / page
-        place.write_text(place.read_text("utf-8") + data_tables(tables), "utf-8")
+    for page_name, tables in DATA_TABLES.items():
+        with_tables = folder / "docs" / page_name
+        with_tables.write_text(with_tables.read_text("utf-8") + data_tables(tables), "utf-8")
     for place, text in reference_pages().items():
         (folder / "docs" / place).parent.mkdir(exist_ok=True)
         (folder / "docs" / place).write_text(text, "utf-8")

@@ -65,7 +65,7 @@ def test_a_new_user_with_sessions_reads_four_lines(brim: Brim) -> None:
         ["rules", "audit"],
         ["brim", "report"],
     ]
-    assert "$0.05 in 1 session of the last 30 days" in ran.lines[0]
+    assert "$0.05 in the last 30 days, 1 session" in ran.lines[0]
     assert "1 broken (1 checkable of 2 rules)" in ran.lines[2]
 
 

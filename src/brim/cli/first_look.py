@@ -20,7 +20,7 @@ def past_view(past: Overview, audit: RuleAudit | None) -> str:
     """Return what past sessions spent, forgot, broke and wasted, each with its next command."""
     sessions = counted(past.bill.sessions, "session")
     rows = [
-        ["spent", f"{total_cost(past)} in {sessions} of the last {past.days} days", "brim usage"],
+        ["spent", f"{total_cost(past)} in the last {past.days} days, {sessions}", "brim usage"],
         ["forgotten", _forgotten(past), "brim memory lost"],
         ["rules", _broken(audit), "brim rules audit"],
         ["wasted", _wasted(past), "brim report"],

@@ -158,10 +158,10 @@ MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
 
 
-def audit_here(days: int, *, most: int | None = None) -> RuleAudit | None:
+def audit_here(days: int, *, size_limit: int | None = None) -> RuleAudit | None:
     """Return what became of the rules that count here in the sessions of the last *days*.
 
-    None if these have more bytes than *most*.
+    None if these have more bytes than *size_limit*.
     """
     workspace = here()
     entries = [entry for entry in workspace.rulebook.entries() if entry.state == ACTIVE]
@@ -171,7 +171,7 @@ def audit_here(days: int, *, most: int | None = None) -> RuleAudit | None:
         home=home_folder(workspace.environ),
     )
     files = past_sessions(workspace.environ, workspace.project, days=days, now=workspace.now)
-    if most is not None and sum(file.stamp.size for file in files) > most:
+    if size_limit is not None and sum(file.stamp.size for file in files) > size_limit:
         return None
     progress = ReadingProgress()
     with progress:

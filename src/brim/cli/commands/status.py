@@ -89,7 +89,7 @@ def status(options: Namespace) -> int:
     past = look([], most=most)
     is_new = not (installed or options.as_json)
     if is_new and past.bill.sessions:
-        print(past_view(past, audit_here(past.days or DAYS, most=READ_AT_MOST)))
+        print(past_view(past, audit_here(past.days or DAYS, size_limit=READ_AT_MOST)))
         note(*past.reading.failed)
         return 0
     if is_new and not os.path.isdir(workspace.home):
