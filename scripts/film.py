@@ -18,12 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from scripts.pictures import ROOT, Terminal, accept_dialogs, image_of, started
 from tests.e2e.agents import Claude
 from tests.e2e.api import ModelApi
 from tests.e2e.programs import program
 from tests.e2e.script import Say
 from tests.e2e.world import World
+
+from scripts.pictures import ROOT, Terminal, accept_dialogs, image_of, started
 
 COLUMNS, ROWS = 100, 26
 LETTERS = 13
