@@ -337,7 +337,7 @@ def _run_command(standing: LimitStanding, workspace: HookWorkspace) -> None:
     command = workspace.config.yours["notify"]
     if not command or not workspace.state(EVERYBODY).tell_once(latch_of(standing)):
         return
-    text = words.sum_sentence(standing)
+    text = f"{words.sum_sentence(standing)}{words.ahead_sentence(standing)}"
     if not standing.is_stopped:
         text = words.warning(standing)
     notify(command, text, reached=standing.is_stopped, environ=workspace.environ)
