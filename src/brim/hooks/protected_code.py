@@ -14,7 +14,7 @@ _CALL = r"([A-Za-z_$][\w$]*)\s*\("
 _WRITING_MODE = r"""['"][rbt]*[wax+][rwbt+]*['"]"""
 _WRITING = r"""
     \b(?:os\.open|unlink|rename|system|exec|spawn|truncate|rmdir|symlink|chmod|syswrite|writeFile\w*
-    |write|eval|subprocess|child_process|shutil|file_put_contents|File|IO|qx)\b
+    |write|file\s+(?:delete|rename|copy)|eval|subprocess|child_process|shutil|file_put_contents|File|IO|qx)\b
     | ` | >>?\s*["'$/~] | (?:^|\W)s/.*/\w*w
 """
 _RUNNING_BRIM = r"""

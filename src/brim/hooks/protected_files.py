@@ -23,6 +23,14 @@ MEMORY_FILES = ("journal.jsonl", ".brim-scratch")
 """Files of the memory that say what a person wrote, and whose memory it is."""
 WHOLE = (".brim", MEMORY, *[line.folder for line in agents.TABLE])
 """Folders that hold such files: they may not be removed or moved."""
+PARTS = (
+    ("brim", "config.yaml"),
+    ("brim", "rules.toml"),
+    ("brim", "state.db"),
+    ("context", "journal.jsonl"),
+    *[(line.folder.strip("."), name) for line in agents.TABLE for name in line.hook_files],
+)
+"""The names of folders and of protected files in them, from which a path may be put together."""
 _PROGRAMS = ("/bin/brim", "/Scripts/brim.exe", "/tools/brim", "/venvs/brim")
 """How the paths of the installed program and of its environment end."""
 _TRANSCRIPTS = ".jsonl"
@@ -36,13 +44,33 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     if path in linked_files(workspace.home) or _is_of_package(path):
         return True
     folder, name = os.path.split(path)
-    if os.path.basename(folder) == ".brim" and name in OWN_FILES:
+    is_own = os.path.basename(folder) == ".brim" and name in OWN_FILES
+    if is_own and may_be_protected(path, workspace):
         return True
     if name in MEMORY_FILES and MEMORY in folder.split(os.sep):
         return True
-    if any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE):
+    if holds_hooks(path, workspace):
         return True
     return _is_transcript(path, workspace.environ)
+
+
+def holds_hooks(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* has the hooks of an agent."""
+    return any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE)
+
+
+def may_be_protected(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* is in the person's home or in the project: elsewhere, as in a temporary
+    folder, files of the same names steer nobody."""
+    project = os.path.realpath(workspace.project or workspace.cwd)
+    return any(
+        path.startswith(os.path.join(folder, "")) for folder in (user_home(workspace), project)
+    )
+
+
+def memory_files(project: str) -> list[str]:
+    """Return the files of the *project*'s memory; they needn't exist."""
+    return [os.path.join(project, MEMORY, name) for name in MEMORY_FILES]
 
 
 def linked_files(home: str) -> list[str]:
@@ -105,13 +133,17 @@ def _is_transcript(path: str, environ: Mapping[str, str]) -> bool:
     """Whether an agent has written a session to *path*."""
     if not path.endswith(_TRANSCRIPTS) and _CHATS not in path:
         return False
+    folders = transcript_folders(environ)
+    return any(path.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def transcript_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders in which agents keep their sessions."""
+    folders: list[str] = []
     for agent in every_agent():
-        if agent.session_folders is None:
-            continue
-        for folder in agent.session_folders(environ):
-            if path.startswith(os.path.join(os.path.realpath(folder), "")):
-                return True
-    return False
+        if agent.session_folders is not None:
+            folders += [os.path.realpath(folder) for folder in agent.session_folders(environ)]
+    return folders
 
 
 def user_home(workspace: HookWorkspace) -> str:
