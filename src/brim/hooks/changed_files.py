@@ -165,8 +165,15 @@ def _changed_by(program: str, arguments: Sequence[str]) -> list[str]:
     if program in data_lines(__file__, "readers.txt"):
         return _changed_by_reader(program, arguments)
     if program in RUNNERS:
-        return [word for word in arguments if " " not in word]
+        return _changed_by_runner(arguments)
     return _without_messages(arguments)
+
+
+def _changed_by_runner(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command that another program runs, unless that only reads."""
+    if any(is_reader(word) for word in _operands(arguments)[:2]):
+        return []
+    return [word for word in arguments if " " not in word]
 
 
 def _changed_by_reader(program: str, arguments: Sequence[str]) -> list[str]:
@@ -450,6 +457,8 @@ def _by_curl(arguments: Sequence[str]) -> list[str]:
     words = _outputs("curl", arguments)
     if any(re.match(r"-[a-zA-Z]*[OJ]|--remote-name", word) for word in arguments):
         words += _downloaded(arguments)
+    if any(word in ("-K", "--config") for word in arguments):
+        words.append(OPEN)
     return words
 
 

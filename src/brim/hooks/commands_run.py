@@ -20,6 +20,7 @@ _RUNNING_INPUT = frozenset((*SHELLS, "at", "batch", "crontab", "source", "."))
 """Programs that run the commands that they read."""
 _RUNNING_FILES = frozenset((*SHELLS, "source", ".", "at", "batch", "crontab"))
 """Programs that run the commands in a file."""
+_AWKS = frozenset(("awk", "gawk", "mawk"))
 _MAKING = frozenset(("make", "gmake", "just"))
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "justfile")
 _HERE_STRING = r"""<<<[ \t]*(\$?'[^']*'|"[^"]*"|[^\s;&|<>()]+)"""
@@ -29,9 +30,7 @@ _SPAWNED = r"\b(?:spawn|exec)[ \t]+(?:-\w+[ \t]+)*([^;\n\]]+)"
 """What a script of ``expect`` runs."""
 _RECIPE = re.compile(r"(?m)^(?:[^\s#:=][^:=\n]*:[^=\n;]*;|[ \t]+)[@+-]*(.+)$")
 """A line of a makefile that is run."""
-_RUNNING = (
-    r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])\.{1,2}[ /]"
-)
+_RUNNING = r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
 _FILE = r"[^\s;&|<>()'\"`$=]*[./][^\s;&|<>()'\"`$]+"
 _MOST_COMMANDS = 300
 _MOST_WORDS = 20
@@ -112,6 +111,10 @@ class CommandsRun:
             spelled_out = self._paths.spelled_out(program)
             if spelled_out != program and not spelled_out.startswith("$"):
                 yield " ".join([spelled_out, *arguments])
+        if self._hands_on(program):
+            yield " ".join(arguments)
+        if program in _AWKS:
+            yield from lines_of_shell(" ".join(arguments))
         if program in RUNNERS:
             yield from _lines_of_runner(arguments)
         if program in _RUNNING_INPUT:
@@ -122,23 +125,34 @@ class CommandsRun:
             yield from lines_of_shell(code)
         yield from self._lines_of_scripts(ran)
 
+    def _hands_on(self, program: str) -> bool:
+        """Whether *program* is a function of the text that runs its words."""
+        text = self._paths.text
+        return "$@" in text and f"{program}()" in text.replace(" ", "")
+
     def _lines_of_scripts(self, ran: RanCommand) -> Iterator[str]:
         """Yield the scripts of a shell that *ran* runs."""
         program = ran.words[0]
-        files = ran.words[:1]
+        files = self._called(program)
         if program in _RUNNING_FILES:
-            files = ran.words
+            files = ran.words[1:]
         elif program in _MAKING:
             files = [*ran.words[1:], *_MAKEFILES]
         for file in files:
-            texts = self._written(file)
-            if not texts and (file != program or "/" in file):
-                texts = self._recent(file)
+            texts = self._written(file) or self._recent(file)
             for text in texts:
                 if program in _MAKING:
                     yield "\n".join(_RECIPE.findall(text.replace("$$", "$")))
                 else:
                     yield text
+
+    def _called(self, program: str) -> list[str]:
+        """Return the path by which the text calls *program*, if it's a file."""
+        path = rf"[^\s;&|()'\"]*/{re.escape(program)}(?![\w./-])"
+        match = re.search(path, self._paths.text)
+        if match is None:
+            return [program] if program in self._scripts else []
+        return [match[0]]
 
     def _recent(self, file: str) -> list[str]:
         """Return what is in the script *file* if it was written not long ago."""

@@ -44,8 +44,8 @@ _HIDING = {
 always."""
 _SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemctl", "tmux")
 """Programs that set a variable for what is started later."""
-_WITHOUT_SETTINGS = ("--bare", "--setting-sources")
-_HOOKS_OFF = r"disableAllHooks|hooks=false|\{.*\bhooks\b"
+_WITHOUT_SETTINGS = ("--bare", "--setting-sources", "--pure")
+_HOOKS_OFF = r"disableAllHooks|\bhooks\s*=\s*[f{\[]|\{.*\bhooks\b"
 """Settings on a command line that take the place of an agent's hooks."""
 _HOME = "HOME="
 _SUBSHELL_HOME = r"(?<!\$)\([^()]*\bHOME="
@@ -263,7 +263,7 @@ def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
 def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
     """Whether an agent is started with other settings than its user's; *names* are the variables
     that are set by then."""
-    if any(word in _WITHOUT_SETTINGS for word in words):
+    if any(word.partition("=")[0] in _WITHOUT_SETTINGS for word in words):
         return True
     if any(re.search(_HOOKS_OFF, word) for word in words):
         return True

@@ -56,7 +56,7 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
 
 def holds_hooks(path: str, workspace: HookWorkspace) -> bool:
     """Whether *path* has the hooks of an agent."""
-    return any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE)
+    return any(_holds_hooks(path, line, workspace) for line in agents.TABLE)
 
 
 def may_be_protected(path: str, workspace: HookWorkspace) -> bool:
@@ -114,14 +114,17 @@ def _is_of_package(path: str) -> bool:
     return "/site-packages/brim/" in f"{slashed}/"
 
 
-def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:
+def _holds_hooks(path: str, line: TableLine, workspace: HookWorkspace) -> bool:
     """Whether *path* has the hooks of an agent, or brim's plugin for it."""
     places = agent_named(line.name).places
     folder, name = os.path.split(path)
     if name in line.hook_files:
-        user_folder = os.path.realpath(os.path.dirname(places.user_file(environ)))
+        user_folder = os.path.realpath(os.path.dirname(places.user_file(workspace.environ)))
+        if folder == user_folder:
+            return True
         project_folder = os.path.basename(os.path.dirname(places.project_hooks))
-        if folder == user_folder or os.path.basename(folder) in (line.folder, project_folder):
+        is_named_so = os.path.basename(folder) in (line.folder, project_folder)
+        if is_named_so and may_be_protected(path, workspace):
             return True
     slashed = path.replace(os.sep, "/")
     if not places.plugins or places.plugins not in slashed:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from brim.config.places import home_folder
@@ -57,6 +57,8 @@ class ShellPaths:
         self._steering: list[str] | None = None
         self._links: dict[str, str] = {}
         """The links that commands have made, and where they lead."""
+        self._is_lost = False
+        """Whether commands go to a folder that can't be read."""
 
     # Following ------------------------------------------------------------------------------------
 
@@ -67,6 +69,7 @@ class ShellPaths:
         target = _target(words)
         if not target:
             return
+        self._is_lost = _is_open(self.spelled_out(target))
         if target == "-":
             target = self.folders[-2] if len(self.folders) > 1 else self.folders[0]
         for path in self._real_paths(target, self.folders[-1]):
@@ -120,7 +123,8 @@ class ShellPaths:
         for path in self._paths(word):
             start = path.rstrip("/") + "/"
             for file in self._threatened(start, is_any=not patterns):
-                if not patterns or any(fnmatchcase(file, pattern) for pattern in patterns):
+                names = (file, f"{word.rstrip('/')}/{file[len(start) :]}")
+                if not patterns or _any_matches(names, patterns):
                     return True
         return False
 
@@ -174,8 +178,8 @@ class ShellPaths:
     def is_unclear(self, word: str) -> bool:
         """Whether *word* may lead to a protected file by what isn't known of it."""
         word = self.spelled_out(word)
-        if "$" not in word and "`" not in word:
-            return False
+        if not _is_open(word):
+            return self._is_lost and not word.startswith(("/", "~"))
         before = re.split(r"[$`]", word)[0]
         if "/" not in before:
             return word != "$()" or word == OPEN
@@ -278,13 +282,19 @@ class ShellPaths:
         """Yield the files that steer agents, and the folders that they are in, which *pattern*
         matches."""
         parts = pattern.split("/")
-        for path in self.steering:
+        project = os.path.realpath(self._workspace.project or self.folders[0])
+        for path in (*self.steering, *memory_files(project)):
             names = path.split("/")
             if len(names) < len(parts):
                 continue
             pairs = zip(names, parts, strict=False)
             if all(_shell_matches(name, part) for name, part in pairs):
                 yield "/".join(names[: len(parts)])
+
+
+def _is_open(word: str) -> bool:
+    """Whether *word* has a part that isn't known."""
+    return "$" in word or "`" in word
 
 
 def _target(words: list[str]) -> str:
@@ -313,6 +323,10 @@ def redirected_files(text: str) -> list[str]:
         if match["file"]:
             files.append(unquoted(match["file"]))
     return files
+
+
+def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def _shell_matches(name: str, pattern: str) -> bool:
