@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -93,12 +92,11 @@ def test_a_script_that_was_just_written_is_followed(
     assert not refusal_of(agent, command.format(f"old-{name}"))
 
 
-def test_an_archive_is_looked_into(agent: Agent) -> None:
-    for name, file in (("bad.tgz", ".brim/rules.toml"), ("good.tgz", "bin/tool")):
-        with tarfile.open(agent.project / name, "w:gz") as archive:
-            archive.addfile(tarfile.TarInfo(file))
-    assert refusal_of(agent, "tar xzf bad.tgz -C ~")
-    assert not refusal_of(agent, "tar xzf good.tgz -C ~")
+def test_an_archive_may_be_unpacked_where_no_hooks_are_set(agent: Agent) -> None:
+    assert refusal_of(agent, "tar xzf x.tgz -C ~/.claude")
+    assert refusal_of(agent, "tar cf x.tar -C fake .brim/config.yaml && tar xf x.tar -C ~")
+    assert not refusal_of(agent, "tar xzf node.tgz -C ~/.local")
+    assert not refusal_of(agent, "tar xzf x.tgz -C ~/.claude/skills")
 
 
 def test_a_copied_folder_may_hold_what_no_protected_file_is_replaced_by(agent: Agent) -> None:

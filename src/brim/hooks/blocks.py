@@ -18,8 +18,13 @@ from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.commands_run import runs_script_with
-from brim.hooks.protected_files import holds_hooks, is_protected, linked_files
+from brim.hooks.protected_files import (
+    holds_hooks,
+    is_protected,
+    is_users_settings,
+    linked_files,
+    runs_script_with,
+)
 from brim.hooks.protection import protected_part
 from brim.hooks.settings_edits import leaves_hooks
 from brim.hooks.situations import environments_of, rules_of
@@ -278,7 +283,8 @@ def _protected_part(pending: PendingCall) -> str:
             continue
         if not holds_hooks(real_path, pending.workspace):
             return path
-        if pending.command or not leaves_hooks(real_path, pending.call.tool):
+        is_users = is_users_settings(real_path, pending.workspace)
+        if not leaves_hooks(real_path, pending.call.tool, is_users=is_users):
             return path
     if not pending.command:
         return ""

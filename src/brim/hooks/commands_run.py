@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from brim.files import open_safely
 from brim.hooks.changed_files import RUNNERS, is_interpreter
 from brim.hooks.protected_code import code_of, lines_of_shell, only_reads
+from brim.hooks.protected_files import MAKEFILES, script_text
 from brim.hooks.shell_paths import ShellPaths
 from brim.rules.shell import SHELLS, RanCommand, ran_commands
 
@@ -22,7 +21,6 @@ _RUNNING_FILES = frozenset((*SHELLS, "source", ".", "at", "batch", "crontab"))
 """Programs that run the commands in a file."""
 _AWKS = frozenset(("awk", "gawk", "mawk"))
 _MAKING = frozenset(("make", "gmake", "just"))
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "justfile")
 _HERE_STRING = r"""<<<[ \t]*(\$?'[^']*'|"[^"]*"|[^\s;&|<>()]+)"""
 _SCHEDULE = r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,-]+[ \t]+){4}[\d*/,-]+)[ \t]+"
 """When a line of a table of ``cron`` is run."""
@@ -30,13 +28,7 @@ _SPAWNED = r"\b(?:spawn|exec)[ \t]+(?:-\w+[ \t]+)*([^;\n\]]+)"
 """What a script of ``expect`` runs."""
 _RECIPE = re.compile(r"(?m)^(?:[^\s#:=][^:=\n]*:[^=\n;]*;|[ \t]+)[@+-]*(.+)$")
 """A line of a makefile that is run."""
-_RUNNING = r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
-_FILE = r"[^\s;&|<>()'\"`$=]*[./][^\s;&|<>()'\"`$]+"
 _MOST_COMMANDS = 300
-_MOST_WORDS = 20
-_LARGEST_SCRIPT = 60_000
-_YOUNG = 12 * 3600
-"""Seconds since a script was written for it to be one of the session, or of one like it."""
 
 
 class CommandsRun:
@@ -137,7 +129,7 @@ class CommandsRun:
         if program in _RUNNING_FILES:
             files = ran.words[1:]
         elif program in _MAKING:
-            files = [*ran.words[1:], *_MAKEFILES]
+            files = [*ran.words[1:], *MAKEFILES]
         for file in files:
             texts = self._written(file) or self._recent(file)
             for text in texts:
@@ -164,18 +156,6 @@ class CommandsRun:
         return [text] if text else []
 
 
-def script_text(path: str) -> str:
-    """Return what is in the file *path* if it was written not long ago and isn't large."""
-    try:
-        status = os.stat(path)
-        if status.st_size > _LARGEST_SCRIPT or time.time() - status.st_mtime > _YOUNG:
-            return ""
-        with os.fdopen(open_safely(os.path.realpath(path)), "rb") as file:
-            return file.read(_LARGEST_SCRIPT).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
-
-
 def _lines_of_runner(arguments: list[str]) -> Iterator[str]:
     """Yield what may be command lines among the words of ``ssh``, ``tmux`` or ``expect``."""
     for at, word in enumerate(arguments):
@@ -193,21 +173,6 @@ def _name(file: str) -> str:
 def _files(words: list[str]) -> list[str]:
     """Return the first file that an interpreter is given: its script."""
     return [word for word in words[1:] if not word.startswith("-")][:1]
-
-
-def runs_script_with(text: str, folder: str, names: Iterable[str]) -> bool:
-    """Whether the command *text*, run in *folder*, may run a script that was written not long ago
-    and has one of *names* in it."""
-    if not re.search(_RUNNING, text):
-        return False
-    words = re.findall(_FILE, text)[:_MOST_WORDS]
-    if re.search(r"\b(?:make|gmake|just)\b", text):
-        words += _MAKEFILES
-    for word in words:
-        code = script_text(os.path.join(folder, os.path.expanduser(word)))
-        if any(name in code for name in names):
-            return True
-    return False
 
 
 def _texts_of(ran: RanCommand) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +23,6 @@ _CONTENTS = ("/.", "/*")
 """How a folder ends whose contents are copied, and not the folder itself."""
 _AS_TARGET = ("-T", "--no-target-directory")
 _TARGET = r"-t|--target-directory"
-_LARGEST_ARCHIVE = 1 << 20
-_MOST_NAMES = 5_000
 
 
 @dataclass(frozen=True)
@@ -95,20 +92,3 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
         if glued and not word.startswith("--"):
             return glued[1]
     return ""
-
-
-def archive_names(path: str) -> list[str] | None:
-    """Return the names in the archive *path*; None if it can't be read, or not in a short time."""
-    import tarfile  # hardly any command unpacks something there
-    import zipfile
-
-    try:
-        if os.path.getsize(path) > _LARGEST_ARCHIVE:
-            return None
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()[:_MOST_NAMES]
-        with tarfile.open(path) as tar:
-            return tar.getnames()[:_MOST_NAMES]
-    except (OSError, EOFError, ValueError, tarfile.TarError, zipfile.BadZipFile):
-        return None

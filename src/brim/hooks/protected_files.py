@@ -6,11 +6,14 @@ Paths are absolute, with their links resolved.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Iterable, Mapping
 
 from brim import agents
 from brim.agents import TableLine, agent_named, every_agent
 from brim.config.places import home_folder
+from brim.files import open_safely
 from brim.hooks.state import HookWorkspace
 
 OWN_FILES = ("config.yaml", "trusted")
@@ -34,6 +37,13 @@ PARTS = (
 _PROGRAMS = ("/bin/brim", "/Scripts/brim.exe", "/tools/brim", "/venvs/brim")
 """How the paths of the installed program and of its environment end."""
 _TRANSCRIPTS = ".jsonl"
+_RUNNING = r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
+_FILE = r"[^\s;&|<>()'\"`$=]*[./][^\s;&|<>()'\"`$]+"
+_LARGEST_SCRIPT = 60_000
+_YOUNG = 12 * 3600
+"""Seconds since a script was written for it to be one of the session, or of one like it."""
+MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "justfile")
+_MOST_WORDS = 20
 _CHATS = f"{os.sep}chats{os.sep}"
 
 
@@ -114,6 +124,12 @@ def _is_of_package(path: str) -> bool:
     return "/site-packages/brim/" in f"{slashed}/"
 
 
+def is_users_settings(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* is in an agent's folder of the person, and not in a project."""
+    files = [agent.places.user_file(workspace.environ) for agent in every_agent()]
+    return os.path.dirname(path) in [os.path.realpath(os.path.dirname(file)) for file in files]
+
+
 def _holds_hooks(path: str, line: TableLine, workspace: HookWorkspace) -> bool:
     """Whether *path* has the hooks of an agent, or brim's plugin for it."""
     places = agent_named(line.name).places
@@ -152,3 +168,33 @@ def transcript_folders(environ: Mapping[str, str]) -> list[str]:
 def user_home(workspace: HookWorkspace) -> str:
     """Return the person's home, with its links resolved."""
     return os.path.realpath(home_folder(workspace.environ))
+
+
+# Scripts ------------------------------------------------------------------------------------------
+
+
+def runs_script_with(text: str, folder: str, names: Iterable[str]) -> bool:
+    """Whether the command *text*, run in *folder*, may run a script that was written not long ago
+    and has one of *names* in it."""
+    if not re.search(_RUNNING, text):
+        return False
+    words = re.findall(_FILE, text)[:_MOST_WORDS]
+    if re.search(r"\b(?:make|gmake|just)\b", text):
+        words += MAKEFILES
+    for word in words:
+        code = script_text(os.path.join(folder, os.path.expanduser(word)))
+        if any(name in code for name in names):
+            return True
+    return False
+
+
+def script_text(path: str) -> str:
+    """Return what is in the file *path* if it was written not long ago and isn't large."""
+    try:
+        status = os.stat(path)
+        if status.st_size > _LARGEST_SCRIPT or time.time() - status.st_mtime > _YOUNG:
+            return ""
+        with os.fdopen(open_safely(os.path.realpath(path)), "rb") as file:
+            return file.read(_LARGEST_SCRIPT).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""

@@ -11,13 +11,15 @@ from brim.files import read_safely
 
 _LARGEST = 1 << 20
 _OFF = "disableAllHooks"
+_TEXTS = ("content", "new_string", "edits")
+"""What a call has that says what it writes."""
 _ABOUT_BRIM = ("brim", _OFF, "journal.jsonl")
 """What no agent writes into settings: its hooks run without being asked about."""
 
 
-def leaves_hooks(path: str, tool: ToolCall | None) -> bool:
+def leaves_hooks(path: str, tool: ToolCall | None, *, is_users: bool = False) -> bool:
     """Whether the settings in *path*, which are JSON, keep brim's hooks after the call of *tool*;
-    without one, after the file is removed."""
+    without one, after the file is removed. In the user's own settings, all hooks stay."""
     if not path.endswith(".json"):
         return False
     before = _text_of(path)
@@ -25,8 +27,10 @@ def leaves_hooks(path: str, tool: ToolCall | None) -> bool:
         return False
     after = ""
     if tool is not None:
+        if not any(name in tool.input for name in _TEXTS):
+            return False  # a patch
         after = _edited(before, tool.input)
-    if "brim" not in before:
+    if "brim" not in before and not is_users:
         return not any(word in after for word in _ABOUT_BRIM)
     return _hooks_in(before) is not None and _hooks_in(before) == _hooks_in(after)
 

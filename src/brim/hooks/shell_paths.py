@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from brim.config.places import home_folder
 from brim.hooks.changed_files import OPEN
-from brim.hooks.landing import Landing, archive_names
+from brim.hooks.landing import Landing
 from brim.hooks.protected_files import (
     PARTS,
     WHOLE,
@@ -153,18 +153,15 @@ class ShellPaths:
             for path in files:
                 if not os.path.exists(path):
                     continue
-                if landing.is_archive and os.path.dirname(path) == folder:
+                if landing.is_archive and (os.path.dirname(path) == folder or self.names_parts()):
                     return True
-                if self._holds(sources[0], path[len(start) :], is_archive=landing.is_archive):
+                if self._holds(sources[0], path[len(start) :]):
                     return True
         return False
 
-    def _holds(self, source: str, name: str, *, is_archive: bool) -> bool:
-        """Whether the folder or archive *source* has the file *name*; if it isn't there yet,
-        whether the text names that."""
-        if is_archive:
-            names = archive_names(source) or []
-            return any(name in (found.removeprefix("./"), found.rstrip("/")) for found in names)
+    def _holds(self, source: str, name: str) -> bool:
+        """Whether the folder *source* has the file *name*; if it isn't there yet, whether the text
+        names that."""
         if os.path.isdir(source):
             return os.path.lexists(os.path.join(source, name))
         return not os.path.lexists(source) and os.path.basename(name) in self.text
