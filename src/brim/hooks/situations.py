@@ -6,7 +6,14 @@ import os
 
 from brim import __version__
 from brim.agents import loaded_rule_files, unloaded_rule_files
-from brim.agents.call import PROMPT, SESSION_START, HookCall
+from brim.agents.call import (
+    BEFORE_TOOL,
+    PROMPT,
+    SESSION_START,
+    STOP,
+    SUBAGENT_STOP,
+    HookCall,
+)
 from brim.config.places import branch_of
 from brim.hooks.room import Room
 from brim.hooks.state import HookWorkspace
@@ -23,6 +30,8 @@ LONGEST = 4_000
 says nothing about the task."""
 VOCABULARY = "vocabulary"
 """Kept for a session: the version of brim, the model, and what ``vocabulary_of`` said of it."""
+CHECKING = (BEFORE_TOOL, STOP, SUBAGENT_STOP)
+"""The events at which calls are compared with rules."""
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
@@ -35,6 +44,7 @@ def rules_of(call: HookCall, workspace: HookWorkspace) -> RuleReader | None:
             _sources(call, workspace),
             limit=LIMIT,
             in_background=_compile_later,
+            needs_checks=call.event in CHECKING,
         )
     return workspace.rules
 

@@ -13,7 +13,7 @@ CREATE TABLE sources (
     number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, stamp TEXT NOT NULL,
     content TEXT NOT NULL, read_at INTEGER NOT NULL, rules INTEGER NOT NULL,
     blocks INTEGER NOT NULL, checks INTEGER NOT NULL,
-    tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL
+    tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL, unread INTEGER NOT NULL
 );
 CREATE TABLE rules (
     number INTEGER PRIMARY KEY, source INTEGER NOT NULL, position INTEGER NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE rules (
     blocks TEXT NOT NULL, agreed INTEGER NOT NULL, scope TEXT NOT NULL, check_text TEXT NOT NULL,
     closing INTEGER NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
     full TEXT NOT NULL, summary TEXT NOT NULL, short TEXT NOT NULL, costs TEXT NOT NULL,
-    length INTEGER NOT NULL, line INTEGER NOT NULL
+    length INTEGER NOT NULL, line INTEGER NOT NULL, unread INTEGER NOT NULL
 );
 CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
@@ -75,6 +75,7 @@ COLUMNS = (
     "costs",
     "length",
     "line",
+    "unread",
 )
 """The columns of a rule that are its own."""
 
