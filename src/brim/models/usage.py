@@ -279,7 +279,25 @@ def _gemini(report: _Report) -> Tokens:
     )
 
 
+def _converse(report: _Report) -> Tokens:
+    """The usage of Amazon Bedrock's Converse, whose input leaves out what was cached."""
+    written = report.count("cacheWriteInputTokens")
+    written_1h = 0
+    for detail in report.parts("cacheDetails"):
+        if detail.text("ttl") == "1h":
+            written_1h += detail.count("inputTokens")
+    return Tokens(
+        input=report.count("inputTokens"),
+        output=report.count("outputTokens"),
+        cache_read=report.count("cacheReadInputTokens"),
+        cache_write_5m=max(0, written - written_1h),
+        cache_write_1h=written_1h,
+        factors=_factors(report),
+    )
+
+
 _FORMS = (
+    (("inputTokens", "outputTokens"), _converse),
     (
         (
             "promptTokenCount",
