@@ -115,8 +115,8 @@ class Money(int):
 
     def __str__(self) -> str:
         """Return all of it: ``$5.00``, ``$0.0291``."""
-        whole, rest = divmod(abs(int(self)), DOLLAR)
-        decimals = f"{rest:06}".rstrip("0").ljust(2, "0")
+        whole, fraction = divmod(abs(int(self)), DOLLAR)
+        decimals = f"{fraction:06}".rstrip("0").ljust(2, "0")
         sign = "-" * (self < 0)
         return f"{sign}${whole:,}.{decimals}"
 

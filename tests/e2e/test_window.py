@@ -14,7 +14,6 @@ import pytest
 
 from tests.e2e.agents import Agent, Codex
 from tests.e2e.script import Say
-from tests.e2e.test_memory import compacted
 from tests.e2e.test_statusline import opened
 
 ASK = {
@@ -132,14 +131,6 @@ def test_codex_fills_the_window_that_it_says_itself(codex: Agent) -> None:
     path, tokens, window = codex_says(codex)
     reading = reading_of(codex, path)
     assert (reading["used_tokens"], reading["context_window"]) == (tokens, window)
-
-
-def test_codex_fills_its_window_after_a_compaction(codex: Agent) -> None:
-    compacted(codex)
-    path, tokens, window = codex_says(codex)
-    reading = reading_of(codex, path)
-    assert (reading["used_tokens"], reading["context_window"]) == (tokens, window)
-    assert tokens == 9_000, "what the request after the compaction took"
 
 
 def test_gemini_fills_its_window_with_what_the_last_request_took(gemini: Agent) -> None:

@@ -682,7 +682,8 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
     [
         ({"limit_usd": "a lot"}, "amount"),
         ({"rules": ["Use uv."]}, "rules"),
-        ({"limit_usd": -1}, "amount"),
+        ({"limit_usd": -1}, "limit_usd"),
+        ({"limit_usd": "-1"}, "amount"),
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),
         ({"max_output": -5}, "max_output"),

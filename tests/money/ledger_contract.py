@@ -89,6 +89,27 @@ class LedgerContract:
         assert (caught.value.room, caught.value.reserved, caught.value.limit) == (5, 90, 100)
         assert ledger.status("a").reserved == 90
 
+    def test_a_limit_of_the_callers_own_is_for_all_of_the_scope(self, ledger: Any) -> None:
+        ledger.limit("a", Money(1_000))
+        ledger.reserve("a/b", Money(60), at_most=Money(100))
+        with pytest.raises(LimitReached, match="caller's limit") as caught:
+            ledger.reserve("a/b", Money(41), at_most=Money(100))
+        assert (caught.value.scope, caught.value.room, caught.value.limit) == ("a/b", 40, 100)
+        assert ledger.reserve("a/b", Money(40), at_most=Money(100)).state == "open"
+        assert ledger.reserve("a/b", Money(500)).state == "open"
+        assert ledger.status("a").limit == 1_000
+
+    def test_who_asks_nothing_is_only_refused(self, ledger: Any) -> None:
+        notices: list[Notice] = []
+        ledger.subscribe(notices.append)
+        ledger.limit("a", Money(100))
+        with pytest.raises(LimitReached):
+            ledger.reserve("a/b", Money(500), asks=False)
+        assert (notices, ledger.status("a").state) == ([], "open")
+        with pytest.raises(LimitReached):
+            ledger.reserve("a/b", Money(500))
+        assert ledger.status("a").state == "asked"
+
     def test_a_scope_beside_it_does_not_count(self, ledger: Any) -> None:
         ledger.limit("a/b", Money(100))
         assert ledger.reserve("a/bc", Money(500)).state == "open"

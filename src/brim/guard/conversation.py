@@ -43,9 +43,9 @@ from brim.rules import ActivationTierMapper, Context, Graph, Rule, activate, ren
 from brim.sessions.window.budget import ContextBudget
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
-from brim.tokens.costs import message_costs
+from brim.tokens.costs import counted_once, message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import counter_for
+from brim.tokens.counters import local_counter
 from brim.tokens.messages.fields import get, string
 from brim.tokens.protocol import TokenCounter
 from brim.usd import Dollars, Money, read_money
@@ -77,7 +77,8 @@ class Guard:
     ledger, it applies to this process and its children.
 
     *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at
-    most *rule_tokens*. *max_output*, *target*, *conservative*, *pin* and *provider* work as in ``fit``.
+    most *rule_tokens*. *max_output*, *target*, *conservative*, *pin* and *provider* work as in
+    ``fit``.
     *summarize* and *exclude_tools* are passed to the default strategy.
 
     *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call,
@@ -177,7 +178,12 @@ class Guard:
     def _begin(self) -> None:
         """Begin a conversation: what follows belongs to one."""
         calibrations = MemoryCalibrationStore()
-        counter = self._own_counter or counter_for(self.model, calibrations=calibrations)
+        counter = self._own_counter
+        if counter is None:
+            own_counter = local_counter(self.model, calibrations)
+            own_counter.keep_counts()
+            counter = own_counter
+
         self.counter: AnchoredTokenCounter = AnchoredTokenCounter(
             counter,
             model=self.model,
@@ -320,9 +326,10 @@ class Guard:
             cut = Cut.of_thinking(transcript)
 
         view = cut.view(transcript)
-        counter = in_request(self.counter.counter, system)
+        counter = counted_once(in_request(self.counter.counter, system))
         request = FitRequest(view, self.model, system, tools, self._provider, counter)
-        pruned = self._pruned(request, cut, transcript, target, output)
+        sent_tokens = self.count(view, system, tools)
+        pruned = self._pruned(request, cut, transcript, (sent_tokens, target), output)
         fitted = pruned
         if pruned.is_cut and self._binds_thinking:
             fitted = pruned.without_thinking(request)
@@ -330,7 +337,10 @@ class Guard:
         self._cut, receipt = cut.cut_again(
             transcript, pruned, fitted.receipt, binds_thinking=self._binds_thinking
         )
-        tokens = self.count(fitted.messages, system, tools)
+        tokens = sent_tokens
+        if not _are_same(fitted.messages, view):
+            tokens = self.count(fitted.messages, system, tools)
+
         if tokens.basis != "anchored" or int(tokens) > target:
             tokens = fitted.tokens
 
@@ -436,11 +446,14 @@ class Guard:
         request: FitRequest,
         cut: Cut,
         transcript: Sequence[Any],
-        target: int,
+        size: tuple[Count, int],
         max_output: int,
     ) -> Fitted[Any]:
-        """Return *request*, pruned if it is too large; *cut* made it of the *transcript*."""
-        goal = self._goal(request, target)
+        """Return *request*, pruned if it is too large; *cut* made it of the *transcript*.
+
+        *size* is how many tokens it has, by what the provider reported, and its target.
+        """
+        goal = self._goal(request, *size)
         pin = cut.pinned(self._pin, transcript)
         for lower_goal in self._lower_goals(request, transcript[cut.count :], goal):
             # A pruner with a memory forgets it: the cut is remembered here.
@@ -484,10 +497,9 @@ class Guard:
 
         return [goal - room, goal - room // 2]
 
-    def _goal(self, request: FitRequest, target: int) -> int:
+    def _goal(self, request: FitRequest, anchored: Count, target: int) -> int:
         """Return the target in the tokens that pruners count: those may differ from what the
         provider reports."""
-        anchored = self.count(request.messages, request.system, request.tools)
         if anchored.basis != "anchored":
             return target
 
@@ -518,6 +530,14 @@ class Guard:
     def status(self) -> ScopeStatus | None:
         """Return what was spent in the scope; None without a ledger."""
         return None if self.ledger is None else self.ledger.status(self.scope)
+
+
+def _are_same(messages: Sequence[Any], view: Sequence[Any]) -> bool:
+    """Whether both are lists of the same objects."""
+    if len(messages) != len(view):
+        return False
+
+    return all(message is other for message, other in zip(messages, view, strict=True))
 
 
 def _first_prompt(messages: Sequence[Any]) -> str:

@@ -212,9 +212,9 @@ class Limit(PlainData):
 class CostBudget:
     """A limit, and the sum that is spent.
 
-    *limit* is dollars, as in ``"5"``; None means no limit, ``"0"`` means that nothing may be spent. *warn* is the share of the limit
-    at which to warn. Spending here counts against *parent* too. *spent* is the sum of a resumed
-    job: a limit doesn't start over with a process.
+    *limit* is dollars, as in ``"5"``; None means no limit, ``"0"`` means that nothing may be spent.
+    *warn* is the share of the limit at which to warn. Spending here counts against *parent* too.
+    *spent* is the sum of a resumed job: a limit doesn't start over with a process.
 
     >>> budget = CostBudget(limit="5")
     >>> budget.add("1.20")
@@ -387,20 +387,20 @@ def build_wrap_up_prompt(
     if task:
         ending = f": {fold(task)}"
     used = read_amount(spent, unit, "what is spent")
-    most = None
+    limit_amount = None
     if limit is not None:
-        most = int(read_amount(limit, unit, "the limit"))
-    pause_at = Limit(most).pause_at
+        limit_amount = int(read_amount(limit, unit, "the limit"))
+    pause_at = Limit(limit_amount).pause_at
     reason = ""
     if pause_at is not None and used >= pause_at:
         name = "cost limit" if unit == USD else "limit"
         reason = f"The {name} is reached: "
     price = ""
     if set_aside:
-        kept = read_money(set_aside, "what the turn may cost")
-        price = f" This turn may cost {dollars(kept)}."
+        price_limit = read_money(set_aside, "what the turn may cost")
+        price = f" This turn may cost {dollars(price_limit)}."
     lines = [
-        f"{reason}{spent_out_of(used, most, unit)} is spent. Wrap up now{ending}",
+        f"{reason}{spent_out_of(used, limit_amount, unit)} is spent. Wrap up now{ending}",
         "Start nothing new and no sub-agents; run only what leaves the work in a sound state."
         f"{price}",
         "Then stop, and say in a few lines what is done, what is not, what failed,"

@@ -167,11 +167,14 @@ class Ledger(Protocol):
         tokens: int = 0,
         model: str = "",
         branch: str = "",
+        at_most: Dollars | None = None,
+        asks: bool = True,
     ) -> Reservation:
         """Set *amount* aside for one request, and *tokens* under limits in tokens.
 
         Raise ``LimitReached`` if it does not fit: then do not send it. ``days`` adds up by *model*
-        and *branch*.
+        and *branch*. *at_most* is a limit of the caller's own for everything in *scope*. If it
+        doesn't fit under a stored limit, a person is asked, unless *asks* is False.
 
         The same *request_id* gives the same reservation again, whatever its state, unless it was
         released; one that is settled was sent already. Another scope, amount or purpose is an

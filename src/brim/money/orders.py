@@ -46,6 +46,10 @@ class Order(PlainData):
     """The model and the branch."""
     at: float | None = None
     """When it was spent; None is now."""
+    at_most: int | None = None
+    """The caller's own limit for everything in the scope."""
+    asks: bool = True
+    """Whether a person is asked if it doesn't fit."""
 
     def do(self, books: Books) -> Reservation | LimitReached:
         """Do it in *books*. What is refused is noted there, so it is returned, to be raised when
@@ -66,8 +70,11 @@ def reserve(books: Books, order: Order) -> Reservation | LimitReached:
         wanted = tokens if about.unit == TOKENS else order.amount
         refused = refusal(about, wanted, order.purpose, ending)
         if refused is not None:
-            books.ask(about, wanted=wanted)
+            if order.asks:
+                books.ask(about, wanted=wanted)
             return refused
+    if order.at_most is not None and path[-1].used + order.amount > order.at_most:
+        return _over_own_limit(path[-1], order.amount, order.at_most)
     reservation = Reservation(
         order.request_id,
         order.scope,
@@ -227,6 +234,20 @@ def refusal(
         reserved=as_money(about.reserved, about.unit),
         room=as_limit(room, about.unit),
         unit=about.unit,
+    )
+
+
+def _over_own_limit(scope: Scope, amount: int, limit: int) -> LimitReached:
+    """Return that *amount* is more than the caller's own *limit* leaves."""
+    return LimitReached(
+        f"{scope.name}: {dollars(amount)} more doesn't fit: {dollars(scope.used)} of the caller's"
+        f" limit of {dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
+        scope=scope.name,
+        amount=Money(amount),
+        room=Money(max(0, limit - scope.used)),
+        limit=Money(limit),
+        spent=Money(scope.spent),
+        reserved=Money(scope.reserved),
     )
 
 

@@ -264,6 +264,7 @@ def _request(number: int, order: Order, places: list[int]) -> dict[str, object]:
         "lease": order.lease,
         "model": order.made_with[0],
         "branch": order.made_with[1],
+        "most": order.at_most,
     }
 
 

@@ -187,8 +187,9 @@ def quote_messages(
 def is_for_an_hour(part: Any, depth: int = 0) -> bool:
     """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
     write."""
-    if string(get(get(part, "cache_control"), "ttl")) == "1h":
-        return True
+    for marker in ("cache_control", "cachePoint"):  # the second is Bedrock's
+        if string(get(get(part, marker), "ttl")) == "1h":
+            return True
     if depth >= DEEPEST_MARKER:
         return False
     blocks: Any = part

@@ -73,7 +73,10 @@ class Spend:
     def reserve(self) -> None:
         """Reserve the amount, or one for shorter answers; ``LimitReached`` if that doesn't fit."""
         if self._shortest is not None:
-            self._shorten_to_limits()
+            try:  # most calls fit, and to look first would cost as much as to reserve
+                return self._reserve(asks=False)
+            except LimitReached:
+                self._shorten_to_limits()
         while True:
             try:
                 return self._reserve()
@@ -118,7 +121,7 @@ class Spend:
             " tool_usd"
         )
 
-    def _reserve(self) -> None:
+    def _reserve(self, *, asks: bool = True) -> None:
         self.reservation = self.ledger.reserve(
             self.scope,
             self.amount,
@@ -126,29 +129,8 @@ class Spend:
             lease=self._lease,
             tokens=self.quote.tokens,
             model=self.quote.model,
-        )
-        if self._own_limit is not None:
-            self._check_own_limit(self._own_limit, self.reservation)
-
-    def _check_own_limit(self, limit: Money, reservation: Reservation) -> None:
-        """Give the money back, and raise, if it's over the caller's own *limit*."""
-        status = self.ledger.status(self.scope)  # with what was just reserved
-        reserved = status.reserved - self.amount
-        used = status.spent + reserved
-        if used + self.amount <= limit:
-            return
-        self.reservation = self.ledger.release(reservation)
-        self.request_id = _new_id()
-        raise LimitReached(
-            f"{self.scope}: {dollars(self.amount)} more doesn't fit: {dollars(used)} of the"
-            f" caller's limit of {dollars(limit)} is spent or reserved: raise limit_usd, or stop"
-            " here",
-            scope=self.scope,
-            amount=self.amount,
-            room=max(Money(0), limit - used),
-            limit=limit,
-            spent=status.spent,
-            reserved=reserved,
+            at_most=self._own_limit,
+            asks=asks,
         )
 
     # Settling
@@ -179,8 +161,7 @@ class Spend:
                 return amount + self._unreported_fees(reported), tokens.fresh
         name = reported.model or self.quote.model
         raise UnknownPrice(
-            f"the price of {name[:80]} is not known: settle an amount, as in settle(Money.from_usd('0.02'))",
-            name,
+            f"the price of {name[:80]} is not known: settle an amount, as in settle('0.02')", name
         )
 
     def _with_tools(self, reported: Reported) -> Tokens:

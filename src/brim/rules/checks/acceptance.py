@@ -85,7 +85,7 @@ def passing_command(check: RuleCheck, command: str) -> RuleCheck:
     """Return *check*, with *command* and what it starts among what passes."""
     calls: list[str] = []
     for call in check.calls:
-        condition = f"!^{command.split()[0]}"
+        condition = f"!^{command.split(maxsplit=1)[0]}"
         if starts(command, call) and condition not in call.split():
             call = f"{call} {condition}"
         calls.append(call)
@@ -98,7 +98,7 @@ def passing_command(check: RuleCheck, command: str) -> RuleCheck:
 def starts(better: str, command: str) -> bool:
     """Whether *better* runs *command*: ``uv run`` does, and ``make pytest``."""
     arguments = better.split()[1:]
-    return arguments[:1] == ["run"] or command.split(" ")[0] in arguments
+    return arguments[:1] == ["run"] or command.split(" ", maxsplit=1)[0] in arguments
 
 
 def _passing_option(check: RuleCheck, option: str) -> RuleCheck:

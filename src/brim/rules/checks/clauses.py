@@ -40,9 +40,55 @@ _AFTER_TYPE = ("in", "is", "are", "at", "as", "for", "anywhere", "ever", "please
 _COMMAND_WORD = re.compile(r"(?:\./)?[a-z][\w./+-]*")
 _ARGUMENT = re.compile(r"[a-z][\w:.@/-]*|\.{1,3}/?\S*")
 _KEYWORDS = frozenset(
-    "import from const let var def class function func fn return async await if for while new throw"
-    " raise try except public private static final type interface enum export require include using"
-    " select print package use mod impl struct unsafe any as in is not the a".split()
+    [
+        "import",
+        "from",
+        "const",
+        "let",
+        "var",
+        "def",
+        "class",
+        "function",
+        "func",
+        "fn",
+        "return",
+        "async",
+        "await",
+        "if",
+        "for",
+        "while",
+        "new",
+        "throw",
+        "raise",
+        "try",
+        "except",
+        "public",
+        "private",
+        "static",
+        "final",
+        "type",
+        "interface",
+        "enum",
+        "export",
+        "require",
+        "include",
+        "using",
+        "select",
+        "print",
+        "package",
+        "use",
+        "mod",
+        "impl",
+        "struct",
+        "unsafe",
+        "any",
+        "as",
+        "in",
+        "is",
+        "not",
+        "the",
+        "a",
+    ]
 )
 """Words that begin code which isn't a command."""
 _FILE_CONCEPTS = frozenset(

@@ -30,19 +30,98 @@ _MODIFIERS = (UNKNOWN, "PLACE", "CIWORD", "NEW", "EXISTING", "GENERATED")
 _ECHO = 4
 """Letters that a word and a name must have in common at the beginning."""
 _GENERAL = frozenset(
-    "python python3 node npm npx pnpm yarn bun git docker make bash sh zsh curl go cargo uv".split()
+    [
+        "python",
+        "python3",
+        "node",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "bun",
+        "git",
+        "docker",
+        "make",
+        "bash",
+        "sh",
+        "zsh",
+        "curl",
+        "go",
+        "cargo",
+        "uv",
+    ]
 )
 """Programs that do many things: a purpose limits a rule about them."""
 _ADVERB_ENDINGS = ("ly", "ment", "mente", "isch", "lich")
 _UNIVERSALS = frozenset(
-    "any all every each jeder jede jedes jedem jeden alle allen aller tout toute tous toutes aucun"
-    " aucune chaque cualquier todo toda todos todas cada ningun ninguna qualquer nenhum nenhuma"
-    " whatsoever welche welchem welcher".split()
+    [
+        "any",
+        "all",
+        "every",
+        "each",
+        "jeder",
+        "jede",
+        "jedes",
+        "jedem",
+        "jeden",
+        "alle",
+        "allen",
+        "aller",
+        "tout",
+        "toute",
+        "tous",
+        "toutes",
+        "aucun",
+        "aucune",
+        "chaque",
+        "cualquier",
+        "todo",
+        "toda",
+        "todos",
+        "todas",
+        "cada",
+        "ningun",
+        "ninguna",
+        "qualquer",
+        "nenhum",
+        "nenhuma",
+        "whatsoever",
+        "welche",
+        "welchem",
+        "welcher",
+    ]
 )
 _PURPOSE = ("pour", "para", "um", "just to", "in order to")
 _PURPOSE_VERBS = frozenset(
-    "fix resolve solve get make clear clean free speed save bypass avoid silence skip undo force"
-    " hide quickly change remove debug check find search delete kill stop".split()
+    [
+        "fix",
+        "resolve",
+        "solve",
+        "get",
+        "make",
+        "clear",
+        "clean",
+        "free",
+        "speed",
+        "save",
+        "bypass",
+        "avoid",
+        "silence",
+        "skip",
+        "undo",
+        "force",
+        "hide",
+        "quickly",
+        "change",
+        "remove",
+        "debug",
+        "check",
+        "find",
+        "search",
+        "delete",
+        "kill",
+        "stop",
+    ]
 )
 _PURPOSE_HEADS = ("zum", "for", "pour", "para", "beim", "to", "um")
 

@@ -91,7 +91,7 @@ def _with_long_names(condition: str, command: str) -> str:
     if condition.startswith("--") and "=" in condition:
         return condition
     options = condition.split("|")
-    for program_names in (command.split()[0], command):
+    for program_names in (command.split(maxsplit=1)[0], command):
         for pair in _OTHER_NAMES.get(program_names, "").split():
             short, long = pair.split("=")
             if (short in options) != (long in options):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from brim.record import PlainData
-from brim.rules.checks.acts import VERBS, acts_of_verbs
 from brim.rules.checks.acceptance import accepted_names, accepting, names_instead
+from brim.rules.checks.acts import VERBS, acts_of_verbs
 from brim.rules.checks.check import RuleCheck
 from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
