@@ -13,13 +13,20 @@ from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from brim.agents import TABLE
+from brim.agents import AGENTS, TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.protected_files import is_protected, linked_files
+from brim.hooks.protected_files import (
+    holds_hooks,
+    is_protected,
+    is_users_settings,
+    linked_files,
+    runs_script_with,
+)
 from brim.hooks.protection import protected_part
+from brim.hooks.settings_edits import leaves_hooks
 from brim.hooks.situations import environments_of, rules_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.stops import allow_command
@@ -55,6 +62,7 @@ _NAMED = (
     *_HOMES,
     *_SETTINGS,
     *[line.folder for line in TABLE],
+    *AGENTS,
 )
 """What a command names that is about them, or about the folders that they are in."""
 PossibleBlock = tuple[BlockingRule, str]
@@ -162,6 +170,8 @@ class PendingCall:
         for path in linked_files(self.workspace.home):
             if path in self.real_paths or os.path.basename(path) in self.text:
                 return True
+        if runs_script_with(self.text, self.folder, _NAMED):
+            return True
         home = os.path.realpath(self.workspace.home).lower()
         return bool(self.paths) and home in self.searchable
 
@@ -271,7 +281,12 @@ def _blocked_by_rules(
 def _protected_part(pending: PendingCall) -> str:
     """Return what of the call would loosen brim or change its files; empty if nothing."""
     for path, real_path in zip(pending.paths, pending.real_paths, strict=True):
-        if is_protected(real_path, pending.workspace):
+        if not is_protected(real_path, pending.workspace):
+            continue
+        if not holds_hooks(real_path, pending.workspace):
+            return path
+        is_users = is_users_settings(real_path, pending.workspace)
+        if not leaves_hooks(real_path, pending.call.tool, is_users=is_users):
             return path
     if not pending.command:
         return ""

@@ -26,10 +26,10 @@ from typing import Any
 from brim import __version__
 from brim.errors import InputError
 from brim.files import replace_file
-from brim.money.amounts import micro_dollars
 from brim.money.limits import SpendingLimit, read_limit
 from brim.money.periods import TOTAL
 from brim.sessions.requests import EVERYTHING
+from brim.usd import micro_dollars
 
 KEY = "limits"
 LAST_GOOD = "limits.json"
