@@ -63,10 +63,7 @@ def loosens(
 ) -> bool:
     """Whether the *changed* limits allow more than those *in_force*, or lack one of them."""
     amounts = {limit.kind: limit.amount_at(now) for limit in changed}
-    for limit in in_force:
-        if amounts.get(limit.kind, NO_LIMIT) > limit.amount_at(now):
-            return True
-    return False
+    return any(amounts.get(limit.kind, NO_LIMIT) > limit.amount_at(now) for limit in in_force)
 
 
 def stopped_limit(project: str) -> SpendingLimit:
