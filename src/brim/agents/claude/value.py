@@ -264,11 +264,12 @@ AGENT = Agent(
         },
         # The last three are escaped letters, in which no client writes ASCII.
         needles=(b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),
-        loose=("claude-stream",),
+        loose=("claude-transcript", "claude-stream"),
         resumes=True,
         has_subagent_files=True,
         compaction_sign=b"compact_boundary",
         writes_answers_late=True,
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=(
