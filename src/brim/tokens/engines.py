@@ -166,7 +166,7 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 # The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open
 # models' vocabularies.
 #
-# Why this one, and what was measured: docs/decisions/0002-native-engine.md. What the package cannot
+# Why this one, and what was measured: docs/decisions/README.md. What the package cannot
 # promise is kept here:
 #
 # - it counts a canary text when it loads and is refused if one number differs (another Unicode version would show);
