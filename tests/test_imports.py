@@ -254,11 +254,11 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 
 MOST_ENTERED = {
-    "SessionStart": 57,
-    "UserPromptSubmit": 70,
-    "PreToolUse": 72,
-    "PostToolUse": 42,
-    "Stop": 74,
+    "SessionStart": 53,
+    "UserPromptSubmit": 67,
+    "PreToolUse": 68,
+    "PostToolUse": 23,
+    "Stop": 60,
 }
 """Modules of brim that a hook enters at most: each is to be found, read and run."""
 
