@@ -66,8 +66,6 @@ RIGHT = [
     ("Don't mention me in commit messages.", "", "run git commit"),
     ("Before committing, run `make check`.", "", "run git commit"),
     ("Run the tests before pushing.", "", "run git push"),
-    ("Never push to main.", "", "run git push"),
-    ("Never amend: make a new commit.", "", "run git commit --amend"),
     ("PR descriptions: link the ticket (`gh pr create`).", "", "run gh pr create"),
     ("`git commit --amend` is not allowed.", "", "run git commit --amend"),
     ("Before deploying with `fly deploy` run the smoke tests.", "", "run fly deploy"),

@@ -24,6 +24,7 @@ from brim.rules.delivery import (
 )
 from brim.rules.fitting import ENCODINGS, Budget
 from brim.rules.rule import WrittenRule
+from brim.rules.rulebook import Rulebook
 from brim.rules.session import Session
 from brim.rules.situation import Situation, commands_in
 from brim.rules.tiers import Tier
@@ -50,6 +51,8 @@ class RuleOutlook(PlainData):
     start: Delivery
     now: Delivery | None = None
     """None if nothing happens but the start."""
+    news: tuple[str, ...] = ()
+    """Mistakes in the files, and what waits for consent."""
 
     @property
     def text(self) -> str:
@@ -124,8 +127,11 @@ def outlook(
     limits: DeliveryLimits,
     situation: Situation | None = None,
     calibrations: CalibrationStore | None = None,
+    *,
+    index_now: RuleIndex | None = None,
 ) -> RuleOutlook:
-    """Return what a new session would be told, and then in *situation*."""
+    """Return what a new session would be told, and then in *situation*; *index_now* also has the
+    rules of the folders that this touches."""
     session = Session(limits.session, limits.per_injection, limits.backoff)
     budget = budget_for(limits.model, limits.start, limits.characters, calibrations)
     start = deliver(index, START, Situation(), session, budget, explain=True)
@@ -137,8 +143,20 @@ def outlook(
         moment = CALL
     session.next_prompt()
     budget = replace(budget, tokens=limits.moment)
-    now = deliver(index, moment, situation, session, budget, explain=True)
+    now = deliver(index_now or index, moment, situation, session, budget, explain=True)
     return RuleOutlook(start, now)
+
+
+def outlook_here(
+    book: Rulebook, limits: DeliveryLimits, situation: Situation | None
+) -> RuleOutlook:
+    """Return what a new session would be told in the project of *book*, and then in *situation*."""
+    index = book.open_index()
+    index_now = None
+    if situation is not None:
+        index_now = book.open_index(situation.all_paths)
+    forecast = outlook(index, limits, situation, index_now=index_now)
+    return replace(forecast, news=tuple((index_now or index).news))
 
 
 def budget_for(

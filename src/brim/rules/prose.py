@@ -124,12 +124,6 @@ _MOMENTS = (
     ),
 )
 """What is done at a moment, and the command that does it."""
-_FORBIDDEN = (
-    (r"(?:force[- ])?push(?:es|ing)?", "git push"),
-    (r"commit(?:ting)? (?:directly |straight )?(?:to|on|without)", "git commit"),
-    (r"amend(?:ing)?", "git commit --amend"),
-    (r"rebas(?:e|ing)", "git rebase"),
-)
 _BRANCH = (
     r"(?i)(?:^on|\b(?:if|when|while)(?: you(?:['’]re| are)?)? on) (?:the |an? |any )?"
     r"(?:[a-z]+ branch(?:es)? \()?`?(?P<branch>main|master|develop|trunk|[\w-]+/[\w*-]+)`?"
@@ -377,9 +371,6 @@ def _of_commands(sentence: str) -> Iterator[Clause]:
 
 
 def _of_prohibition(sentence: str) -> Iterator[Clause]:
-    for pattern, command in _FORBIDDEN:
-        if re.match(rf"(?i){_NOT}\s+(?:ever )?{pattern}(?![\w-])", sentence):
-            yield Clause(RUN, (command,))
     if "`" in sentence:
         for match in re.finditer(_NEVER_RUN, sentence):
             is_run = not match["verb"].lower().startswith("us")
