@@ -37,7 +37,7 @@ RIGHT = [
     ("All `git commit` commands need --signoff.", "", "run git commit"),
     ("Use imperative mood and at most 50 characters.", "Commit messages", None),
     ("Link the issue.", "Pull requests", None),
-    ("In tests, use factories instead of fixtures.", "", None),
+    ("In tests, use factories instead of fixtures.", "", "test files"),
     ("Run `make lint` after every change to Python code.", "", "python"),
     ("Tests should not sleep.", "", None),
     ("In src/billing/ every amount is an integer.", "", "src/billing/**"),

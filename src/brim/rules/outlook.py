@@ -34,6 +34,8 @@ from brim.rules.when import (
     LANGUAGE,
     PATH,
     RUN,
+    TASK,
+    TEST_FILES,
     Case,
     Clause,
     Condition,
@@ -42,6 +44,14 @@ from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
 
 NO_ROOM = "when a prompt or call shares a word with it: it doesn't fit at the start"
 AT_START = "at the start of every session"
+_MOMENTS = {
+    PATH: "with files like {}",
+    LANGUAGE: "with {} files",
+    RUN: "before {}",
+    BRANCH: "on the branch {}",
+    ENVIRONMENT: "in {}",
+    TASK: "when a prompt names {}",
+}
 
 
 @dataclass(frozen=True)
@@ -227,15 +237,6 @@ def _case_words(case: Case) -> str:
 
 
 def _clause_words(clause: Clause) -> str:
-    values = " or ".join(clause.values)
-    if clause.key == PATH:
-        return f"with files like {values}"
-    if clause.key == LANGUAGE:
-        return f"with {values} files"
-    if clause.key == RUN:
-        return f"before {values}"
-    if clause.key == BRANCH:
-        return f"on the branch {values}"
-    if clause.key == ENVIRONMENT:
-        return f"in {values}"
-    return f"when a prompt names {values}"
+    if clause.values == TEST_FILES:
+        return "with test files"
+    return _MOMENTS[clause.key].format(" or ".join(clause.values))
