@@ -32,6 +32,7 @@ from tests.money.storm import File, Remote, storm
 
 from brim.errors import LimitReached
 from brim.money import lineage, open_ledger
+from brim.usd import Money
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table
 
@@ -151,11 +152,11 @@ def ours(
     """Measure brim's ledger: one object for all clients, which combines, or one for each."""
     address = f"{server.url}&schema=bench_{number}_{'combined' if combined else 'one'}"
     ledgers = [open_ledger(address, timeout=60) for _ in range(1 if combined else CLIENTS)]
-    ledgers[0].limit("org", PLENTY)
+    ledgers[0].limit("org", Money(PLENTY))
 
     def pair(client: int, id: str) -> None:
         ledger = ledgers[client % len(ledgers)]
-        ledger.settle(ledger.reserve(scope_of(client), AMOUNT, request_id=id), COST)
+        ledger.settle(ledger.reserve(scope_of(client), Money(AMOUNT), request_id=id), Money(COST))
 
     rate, taken = clients(pair, seconds)
     status = ledgers[0].status("org")
@@ -201,7 +202,7 @@ def crowd(server: Server, machines: int) -> dict[str, Any]:
     numbers = iter(range(machines))
     lock = threading.Lock()
     with open_ledger(f"{server.url}&schema=crowd", timeout=60) as ledger:
-        limit = ledger.limit("org", machines * AMOUNT * 7 // 10)
+        limit = ledger.limit("org", Money(machines * AMOUNT * 7 // 10))
 
         def ask() -> None:
             while True:
@@ -211,7 +212,7 @@ def crowd(server: Server, machines: int) -> dict[str, Any]:
                     return
                 try:
                     made = ledger.reserve(
-                        f"org/region-{number % 20}/machine-{number}", AMOUNT, lease=3_600
+                        f"org/region-{number % 20}/machine-{number}", Money(AMOUNT), lease=3_600
                     )
                 except LimitReached:
                     continue

@@ -35,7 +35,7 @@ def migration_fails_then_works(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_2, same_error="suspect")
+@scenario(UNSEEN_2)
 def certificate_stops_every_download(s: Session) -> None:
     for where in ("a.tgz", "b.zip", "c/d.json", "e.whl", "f.deb"):
         s.sh(
@@ -46,7 +46,7 @@ def certificate_stops_every_download(s: Session) -> None:
         s.filler(3)
 
 
-@scenario(UNSEEN_2, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def notebook_text_is_not_there(s: Session) -> None:
     for i in range(3):
         s.edit(

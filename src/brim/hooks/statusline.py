@@ -20,7 +20,7 @@ from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT, faults
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import LEFT_OUT, HookWorkspace, log
+from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.money.amounts import out_of
@@ -34,8 +34,10 @@ from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_pla
 from brim.sessions.window.auto_compact import auto_compact, client_command
 from brim.sessions.window.windows import (
     REPORTED,
+    SAID_TOTAL,
     AutoCompact,
     ReportedWindow,
+    SaidTotal,
     UsageSeen,
     certain_window,
 )
@@ -338,6 +340,7 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
             auto_compact=status.auto_compact,
         )
         state.keep(REPORTED, report.to_dict())
+    _keep_total(status, state, workspace.now)
     before = state.usage
     is_ours = before is not None and before.source == "statusline"
     if status.used_tokens is None:
@@ -362,6 +365,20 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
             model=status.model,
             cost=status.micro_dollars,
         )
+
+
+def _keep_total(status: StatusLine, state: SessionState, now: float) -> None:
+    """Keep what the client says that the session cost, for the next hook that adds it up.
+
+    A sum before the first answer is another session's, or what this one cost before it was resumed.
+    """
+    if not status.micro_dollars or state.kept(SAID_TOTAL) is False:
+        return
+    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    if total is None and status.used_tokens is None:
+        state.keep(SAID_TOTAL, False)
+    elif total is None or total.cost < status.micro_dollars:
+        state.keep(SAID_TOTAL, SaidTotal(status.micro_dollars, now).to_dict())
 
 
 # What the client says -----------------------------------------------------------------------------

@@ -74,6 +74,12 @@ def user_message(provider: Provider, text: str, like: Any = None) -> Any:
         prompt = next(part for part in parts if get(part, "part_kind") == "user-prompt")
         return with_fields(like, parts=[with_fields(prompt, content=text)])
 
+    if framework == "haystack":
+        return with_fields(like, _content=[with_fields(like._content[0], text=text)])
+
+    if framework == "converse":
+        return {"role": "user", "content": [{"text": text}]}
+
     if provider == "gemini":
         return {"role": "user", "parts": [{"text": text}]}
 

@@ -320,9 +320,9 @@ def repair(
     """
     history = as_list(messages)
     layout = layout_of(history, provider)
-    if layout.framework == "pydantic-ai":
+    if layout.translated:
         raise InputError(
-            "repair can't change pydantic-ai messages: repair what they were made from"
+            f"repair can't change messages of {layout.framework}: repair what they were made from"
         )
 
     rules = layout.rules

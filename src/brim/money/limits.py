@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, replace
 
 from brim.errors import InputError
-from brim.money.amounts import MOST, PERCENT, TOKENS, USD, micro_dollars
+from brim.money.amounts import CENT, PERCENT, TOKENS, USD
 from brim.money.periods import (
     CALENDAR,
     DAY,
@@ -30,6 +30,7 @@ from brim.sessions.requests import (
     session_scope,
     sub_agent_scope,
 )
+from brim.usd import MOST, micro_dollars
 
 WARN_SHARE = 0.8
 """The share of a limit that is worth a warning."""
@@ -142,10 +143,15 @@ class SpendingLimit(PlainData):
         until = end_of(self.period, now)
         if until is None:
             until = FOREVER
+        step = CENT if self.unit == USD else THOUSAND
         raised = min(MOST, max(self.amount_at(now), spent) + tenth)
+        if self.amount % step == 0:
+            raised = -(-raised // step) * step
         return replace(self, raised_to=raised, raised_until=until)
 
 
+THOUSAND = 1_000
+"""Tokens that a limit of whole thousands is raised to a multiple of."""
 FOREVER = 253_402_300_799.0
 """The last second of the year 9999: when limits are raised until that have no period."""
 

@@ -84,6 +84,8 @@ class Budget(PlainData):
         """Whether a text fits whose rules take *size*; one without rules always does."""
         if not size.characters:
             return True
+        if self.tokens is not None and self.tokens_of(size.units) > self.tokens:
+            return False  # even without its frame
         frame = len(INTRODUCTION) + len(left_out(uncounted))
         if self.tokens is not None and self.total_tokens(size, uncounted) > self.tokens:
             return False

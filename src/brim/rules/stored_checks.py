@@ -27,7 +27,10 @@ from brim.rules.when import (
     Condition,
 )
 
-_COLUMNS = "name, digest, text, source, condition, scope, check_text, blocks"
+_COLUMNS = (
+    "name, digest, text, source, condition, scope, check_text,"
+    " EXISTS (SELECT 1 FROM blocks WHERE rule = rules.number AND kind = ?)"
+)
 _WILD = frozenset("*?[")
 _CHUNK = 500
 
@@ -102,8 +105,8 @@ class StoredChecks:
             f"SELECT {_COLUMNS} FROM rules WHERE source IN ({marks}) AND {condition}"  # noqa: S608
             " ORDER BY number"
         )
-        for row in self._database.execute(sql, [*numbers, *values]):
-            name, digest, text, number, condition_text, scope, check_text, blocks = row
+        for row in self._database.execute(sql, [EVERY_BREACH, *numbers, *values]):
+            name, digest, text, number, condition_text, scope, check_text, is_refused = row
             yield CheckedRule(
                 name,
                 digest,
@@ -112,7 +115,7 @@ class StoredChecks:
                 condition_text,
                 ALWAYS if scope == "[]" else condition_of(scope),
                 _check_in(check_text),
-                is_refused=f'"{EVERY_BREACH}"' in blocks,
+                is_refused=bool(is_refused),
             )
 
 

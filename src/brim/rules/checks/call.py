@@ -103,6 +103,8 @@ class CheckedCall:
         """The commands that it runs."""
         if self.call.words:
             return invocations(list(self.call.words))
+        if not self.call.command:
+            return []
         return invocations(self.command)
 
     @cached_property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from brim.record import PlainData
 from brim.rules.checks.tokens import COMMA, COMMAND, LIGHT, Statement, Token
 
-_BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY"}
+_BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY", "SUCHAS", "EXISTENTIAL"}
 """What may stand between the words of a construction."""
 _TASK = ("TASK", "FINISH", "CHANGED")
 _AROUND_TASK = (*_TASK, "LIGHT", "SAY", "YOU")
@@ -76,6 +76,7 @@ OTHERS = (
     Construction("LIGHT", ("EVEN", "IF")),
     Construction("LIGHT", ("EVEN", "WHEN")),
     Construction("LIGHT", ("NEG", "EXCEPT")),
+    Construction("LIGHT", ("EXCEPT", "NEG")),
     Construction("LIGHT", ("WITHOUT", "EXCEPT")),
 )
 
