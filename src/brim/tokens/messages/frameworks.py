@@ -279,6 +279,8 @@ def _haystack_part(part: object) -> object:
         }
     if get(part, "reasoning_text") is not None:
         return {"type": "thinking", "thinking": get(part, "reasoning_text")}
+    if get(part, "text") is not None:
+        return {"type": "text", "text": get(part, "text")}
     return part
 
 
