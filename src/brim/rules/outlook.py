@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from brim.config.values import Config
-from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
 from brim.rules.delivery import (
@@ -22,7 +21,7 @@ from brim.rules.delivery import (
     deliver,
     note,
 )
-from brim.rules.fitting import ENCODINGS, Budget
+from brim.rules.fitting import Budget, vocabulary_of
 from brim.rules.rule import WrittenRule
 from brim.rules.rulebook import Rulebook
 from brim.rules.session import Session
@@ -40,7 +39,6 @@ from brim.rules.when import (
     Clause,
     Condition,
 )
-from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
 
 NO_ROOM = "when a prompt or call shares a word with it: it doesn't fit at the start"
 AT_START = "at the start of every session"
@@ -136,14 +134,14 @@ def outlook(
     index: RuleIndex,
     limits: DeliveryLimits,
     situation: Situation | None = None,
-    calibrations: CalibrationStore | None = None,
     *,
     index_now: RuleIndex | None = None,
 ) -> RuleOutlook:
     """Return what a new session would be told, and then in *situation*; *index_now* also has the
     rules of the folders that this touches."""
     session = Session(limits.session, limits.per_injection, limits.backoff)
-    budget = budget_for(limits.model, limits.start, limits.characters, calibrations)
+    encoding, ratio = vocabulary_of(limits.model)
+    budget = Budget(limits.start, limits.characters, encoding=encoding, ratio=ratio)
     start = deliver(index, START, Situation(), session, budget, explain=True)
     if situation is None:
         return RuleOutlook(start)
@@ -167,23 +165,6 @@ def outlook_here(
         index_now = book.open_index(situation.all_paths)
     forecast = outlook(index, limits, situation, index_now=index_now)
     return replace(forecast, news=tuple((index_now or index).news))
-
-
-def budget_for(
-    model: str | None,
-    tokens: int | None,
-    characters: int | None = None,
-    calibrations: CalibrationStore | None = None,
-) -> Budget:
-    """Return the budget of *tokens* of *model*, for the costs that the index has."""
-    if model is None:
-        return Budget(tokens, characters)
-    light = lookup(model)
-    if light.resolved and light.encoding in ENCODINGS:
-        return Budget(tokens, characters, encoding=light.encoding)
-    family = light.encoding if light.resolved else ANY_FAMILY
-    ratio = ratio_for(model, family, calibrations).value
-    return Budget(tokens, characters, encoding=DEFAULT_ENCODING, ratio=ratio)
 
 
 def situation_for(
