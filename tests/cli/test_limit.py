@@ -244,7 +244,7 @@ def test_near_a_limit_it_says_how_far_the_rest_reaches(brim: Brim, shop: Path) -
     brim("limit", "5/day")
     for _ in range(15):
         spend(brim, 0.3)
-    assert "roughly 1 more request like the last 20" in brim("limit").out
+    assert "roughly 1 more request like the last 15" in brim("limit").out
     brim("limit", "raise", "50/day")
     assert "like the last" not in brim("limit").out
 
