@@ -244,7 +244,7 @@ def things_of(step: Step | None) -> list[Fact]:
     if step.kind == "run":
         facts = shell_facts(step.text)
         return [
-            ("command", facts.command),
+            *[("command", command) for command in facts.commands],
             *[("file", path) for path in (*facts.shows, *facts.changes)],
         ]
     return [("file", step.text)]

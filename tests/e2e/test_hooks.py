@@ -72,7 +72,7 @@ def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent)
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     first, *_, last = agent.world.api.turns
-    assert first.only(ALWAYS).role == agent.role
+    assert first.only(ALWAYS).role == (agent.start_role or agent.role)
     assert last.only(ALWAYS) == first.only(ALWAYS), (
         "what was told stays where it was: the cache is kept"
     )

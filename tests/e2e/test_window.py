@@ -113,20 +113,24 @@ def reading_of(agent: Agent, path: Path) -> dict[str, Any]:
     return reading
 
 
-def test_codex_fills_the_window_that_it_says_itself(codex: Agent) -> None:
-    api = codex.world.api
-    api.will(Say("It is done.", tokens=50_000))
-    codex.ask("Say hello.")
+def codex_says(codex: Agent) -> tuple[Path, int, int]:
+    """Return Codex's session file, and what it says there last: tokens in the window, its size."""
     (path,) = (codex.world.home / ".codex" / "sessions").rglob("rollout-*.jsonl")
-    reading = reading_of(codex, path)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    (counted,) = [
-        line["payload"]["info"]
-        for line in lines
-        if line["payload"].get("type") == "token_count" and line["payload"]["info"]
+    payloads = [json.loads(line)["payload"] for line in path.read_text().splitlines()]
+    counts = [
+        payload["info"]
+        for payload in payloads
+        if payload.get("type") == "token_count" and payload["info"]
     ]
-    assert reading["used_tokens"] == counted["last_token_usage"]["input_tokens"]
-    assert reading["context_window"] == counted["model_context_window"]
+    return path, counts[-1]["last_token_usage"]["input_tokens"], counts[-1]["model_context_window"]
+
+
+def test_codex_fills_the_window_that_it_says_itself(codex: Agent) -> None:
+    codex.world.api.will(Say("It is done.", tokens=50_000))
+    codex.ask("Say hello.")
+    path, tokens, window = codex_says(codex)
+    reading = reading_of(codex, path)
+    assert (reading["used_tokens"], reading["context_window"]) == (tokens, window)
 
 
 def test_gemini_fills_its_window_with_what_the_last_request_took(gemini: Agent) -> None:

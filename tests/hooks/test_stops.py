@@ -49,8 +49,19 @@ def test_it_is_stopped_once_with_the_rule_and_then_passes(agent: Agent) -> None:
     again = agent.tool("Bash", command="cd web && npm i left-pad")
     assert not again.deny
     assert not again.note
-    assert not bash(agent, "npm ci"), "once for each rule and window"
+    assert not bash(agent, "npm ci"), "the agent has decided, for this rule and window"
     assert "Never force-push." in bash(agent, "git push -f")
+
+
+def test_calls_made_at_once_are_each_stopped(agent: Agent) -> None:
+    assert bash(agent, "npm install left-pad")
+    assert bash(agent, "npm install right-pad")
+    assert agent.edit("gen/a.py").deny
+    assert agent.edit("gen/b.py").deny
+    assert not bash(agent, "npm  install right-pad"), "the same call again"
+    assert not bash(agent, "npm install center-pad")
+    assert not agent.edit("gen/a.py").deny
+    assert agent.state.counts()["pnpm", "user"] == {"stopped": 2, "repeated": 1}
 
 
 def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:
@@ -67,6 +78,16 @@ def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:
         assert not bash(agent, command), command
     assert not agent.edit("src/app.py").deny
     assert not agent.tool("Read", file_path="gen/api.py").deny
+
+
+def test_many_rules_that_were_written_by_hand_are_kept_at_the_next_call(agent: Agent) -> None:
+    agent.prompt("hello")
+    with agent.rules_file("user").open("a", encoding="utf-8") as file:
+        for number in range(20):
+            file.write(f'\n[deploy-{number}]\ntext = "Never run `deploy{number} --now`."\n')
+    assert "deploy7" in agent.prompt("deploy it").context
+    assert "Never run `deploy7 --now`." in bash(agent, "deploy7 --now")
+    assert "Use pnpm, not npm." in bash(agent, "npm ci")
 
 
 def test_edits_are_stopped_by_path(agent: Agent) -> None:

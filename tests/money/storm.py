@@ -25,6 +25,7 @@ import psycopg
 
 from brim import database
 from brim.money import lineage, open_ledger, sqlite_ledger
+from brim.usd import Money
 from tests.money.server import Server
 
 LIMITS = {
@@ -192,7 +193,7 @@ def storm(
     with patch.object(sqlite_ledger, "has_tables", database.version_of):
         with open_ledger(ledger.address) as opened:
             for scope, limit in LIMITS.items():
-                opened.limit(scope, limit)
+                opened.limit(scope, Money(limit))
         ledger.prepare()
         found, over = _blow(ledger, folder, workers, kills, most)
         found.over = [*over, *ledger.rows("SELECT * FROM seen_over")]

@@ -209,6 +209,12 @@ class AgentSettings(PlainData):
     """How brim knows that file."""
     has_status_line: bool = False
     """Whether the agent shows a status line of ours."""
+    takes_status_line: bool = False
+    """Whether it shows one that a person adds to its settings."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """For what doesn't work as in other agents (``abilities.NAMES``): what brim does instead."""
+    tested: tuple[str, ...] = ()
+    """The versions that brim was tested with, the newest last."""
     never_fails: bool = False
     """Whether the line of a hook must end with 0 even if its program is gone: the agent takes a
     failure before a call for a *no*."""

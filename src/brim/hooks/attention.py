@@ -16,6 +16,7 @@ from typing import Any
 from brim.agents.call import SESSION_START, Answer, HookCall
 from brim.errors import StoreError
 from brim.files import open_safely
+from brim.hooks.protected_files import memory_files
 from brim.hooks.state import HookWorkspace
 from brim.rules.losses import forget_losses, losses
 from brim.workspace import without_controls
@@ -40,6 +41,8 @@ STAMPS = "stamps"
 """Kept for a session: how the files looked that steer agents, at its last event."""
 USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "bin/hook")
 """Files in the user's folder that only a person changes."""
+RECORDS = ("state.db", "index.db")
+"""Databases that nobody replaces while a session goes on."""
 DATABASES = {
     "state.db": "what you allowed is forgotten, and sessions may be told a rule again",
     "index.db": "costs are read again from your agents' files",
@@ -198,13 +201,15 @@ def changed_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if call.event == SESSION_START or not isinstance(before, dict):
         state.keep(STAMPS, _stamps(_watched_files(call, workspace), {}, projects_settings))
         return None
-    stamps = _stamps(
-        before, before, projects_settings
-    )  # the same files, and nothing is asked about the project
+    # The same files, and nothing is asked about the project.
+    stamps = _stamps(before, before, projects_settings)
     state.keep(STAMPS, stamps)
     changed: list[str] = []
     for path, stamp in stamps.items():
-        if path in before and _contents(before[path]) != _contents(stamp):
+        if path not in before or _contents(before[path]) == _contents(stamp):
+            continue
+        is_new_database = _is_own_record(path) and before[path] is None
+        if not is_new_database:
             changed.append(without_controls(path))
     if not changed:
         return None
@@ -233,6 +238,9 @@ def _stamps(paths: Iterable[str], before: dict[str, Any], projects_settings: str
             stamps[path] = None
             continue
         old_stamp = before.get(path)
+        if _is_own_record(path):
+            stamps[path] = [0, 0, _identity(path, status)]
+            continue
         stamp = [status.st_mtime_ns, status.st_size]
         if isinstance(old_stamp, list) and old_stamp[:2] == stamp:
             stamps[path] = old_stamp
@@ -249,10 +257,24 @@ def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     places = call.agent.places
     paths = [os.path.join(workspace.home, name) for name in USERS_FILES]
     paths.append(places.user_file(workspace.environ))
+    paths += [os.path.join(workspace.home, name) for name in RECORDS]
     if workspace.project is not None:
         paths.append(places.project_file(workspace.project))
         paths.append(_projects_settings(workspace))
+        paths += memory_files(workspace.project)[:1]
     return paths
+
+
+def _is_own_record(path: str) -> bool:
+    """Whether hooks themselves write to *path* at any time: only its removal is noticed."""
+    return path.endswith((".db", "journal.jsonl"))
+
+
+def _identity(path: str, status: os.stat_result) -> object:
+    """Return what stays the same of a record while it's only written to."""
+    if path.endswith(".db"):
+        return status.st_ino
+    return status.st_size > 0
 
 
 def _projects_settings(workspace: HookWorkspace) -> str:

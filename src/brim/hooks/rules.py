@@ -17,10 +17,9 @@ from brim.agents.call import NOTHING, SUBAGENT_START, Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.giving_back import give_back_lost, gives_back
 from brim.hooks.process import attempt
-from brim.hooks.renewal import forget_renewal, note_renewal, renewal_of
 from brim.hooks.room import AT_START, DURING_WORK, Room, room_at
 from brim.hooks.situations import budget_of, rules_of, situation_of
-from brim.hooks.state import HookWorkspace, log
+from brim.hooks.state import HookWorkspace, forget_renewal, log, note_renewal, renewal_of
 from brim.rules.compiled import RuleReader
 from brim.rules.delivery import CALL, LATE_START, START, SUBAGENT, Delivery, deliver, note
 from brim.rules.session import Session

@@ -72,6 +72,8 @@ _SCHEMAS = (
     "function",
     "function_declarations",
     "functionDeclarations",
+    "toolSpec",
+    "cachePoint",
 )
 _HOLDERS = (
     "content",
@@ -478,7 +480,7 @@ def _word(value: Any) -> str:
 
 
 def _get(holder: Any, name: str) -> Any:
-    if isinstance(holder, Mapping):
+    if type(holder) is dict or isinstance(holder, Mapping):  # the first is ten times as fast
         return holder.get(name)
     try:
         return getattr(holder, name, None)

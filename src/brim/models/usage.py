@@ -290,6 +290,23 @@ def _gemini(report: _Report) -> Tokens:
     )
 
 
+def _converse(report: _Report) -> Tokens:
+    """The usage of Amazon Bedrock's Converse, whose input leaves out what was cached."""
+    written = report.count("cacheWriteInputTokens")
+    written_1h = 0
+    for detail in report.parts("cacheDetails"):
+        if detail.text("ttl") == "1h":
+            written_1h += detail.count("inputTokens")
+    return Tokens(
+        input=report.count("inputTokens"),
+        output=report.count("outputTokens"),
+        cache_read=report.count("cacheReadInputTokens"),
+        cache_write_5m=max(0, written - written_1h),
+        cache_write_1h=written_1h,
+        factors=_factors(report),
+    )
+
+
 _WRAPPERS = ("usage", "usageMetadata", "usage_metadata")
 """Where a whole response has its usage."""
 _ANTHROPIC = (
@@ -299,6 +316,7 @@ _ANTHROPIC = (
     "cache_creation_input_tokens",
 )
 _FORMS = (
+    (("inputTokens", "outputTokens"), _converse),
     (
         (
             "promptTokenCount",

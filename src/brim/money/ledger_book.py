@@ -11,7 +11,7 @@ from typing import Self
 from brim.errors import InputError
 from brim.figures import clock, dollars
 from brim.money.allowances import SPANS, Allowance, ledger_limit, local_zone
-from brim.money.amounts import UNITS, USD, in_unit
+from brim.money.amounts import UNITS, USD, as_money, in_unit
 from brim.money.budget import ASKED, OPEN, Raise
 from brim.money.ledger import ScopeStatus
 from brim.money.limits import SpendingLimit, amount_text
@@ -202,7 +202,8 @@ class LedgerBook:
         To continue also opens what was stopped or wrapped up.
         """
         if limit is not None:
-            self.ledger.answer(scope, Raise(limit.amount, limit.period, limit.unit))
+            to = as_money(limit.amount, limit.unit)
+            self.ledger.answer(scope, Raise(to, limit.period, limit.unit))
             return self.rows(scope)
         was_ended = answer == "continue" and self._reopen(scope)
         try:

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, replace
 
 from brim.errors import InputError
-from brim.money.amounts import CENT, MOST, PERCENT, TOKENS, USD, micro_dollars
+from brim.money.amounts import CENT, PERCENT, TOKENS, USD
 from brim.money.periods import (
     CALENDAR,
     DAY,
@@ -30,6 +30,7 @@ from brim.sessions.requests import (
     session_scope,
     sub_agent_scope,
 )
+from brim.usd import MOST, micro_dollars
 
 WARN_SHARE = 0.8
 """The share of a limit that is worth a warning."""

@@ -33,6 +33,9 @@ ADD = (
     "DO UPDATE SET cost = cost + excluded.cost, tokens = tokens + excluded.tokens"
 )
 
+NOBODY = ("", "")
+"""Agent and project of a session without requests."""
+
 _Place = tuple[str, str, str, int]
 """Project, session, sub-agent and quarter of a request: all that its sums depend on."""
 
@@ -64,6 +67,13 @@ class IndexWriter:
         for total in reading.totals.values():
             self._put_total(total)
             self._note_owner(total.session, agent, project)
+
+    def add_said_total(self, total: ClientTotal) -> None:
+        """Add a total that stands in no line. One in a line says more, its tokens."""
+        earlier = self._total(total.session)
+        has_owner = self._owner(total.session) != NOBODY
+        if has_owner and (earlier is None or not earlier.tokens):
+            self._put_total(total)
 
     def finish(self) -> None:
         """Write the requests, what totals show beyond them, and the sums."""
@@ -231,7 +241,7 @@ class IndexWriter:
         ).fetchone()
         if row is not None:
             return row[0], row[1]
-        return self._owners.get(session, ("", ""))
+        return self._owners.get(session, NOBODY)
 
     def rewrite(self, row: IndexedRequest, earlier: IndexedRequest) -> None:
         """Write a row whose numbers may fall: a rest, or an estimate."""

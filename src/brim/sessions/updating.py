@@ -24,7 +24,7 @@ from brim.sessions.files import (
 from brim.sessions.index import PRICED, SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.repository import project_of
-from brim.sessions.requests import FORGOTTEN, IndexedRequest
+from brim.sessions.requests import FORGOTTEN, ClientTotal, IndexedRequest
 from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.sessions.storage import writing
 from brim.sessions.sums import covered_by_model, covered_cost, latest_covered, rebuild_sums
@@ -105,6 +105,16 @@ class IndexUpdates:
         else:
             self._count_in_memory(readings)
         return False
+
+    def add_total(self, total: ClientTotal) -> None:
+        """Count *total*, which the client said beside the session's lines."""
+        self._index.guarded(lambda: self._write_total(total))
+
+    def _write_total(self, total: ClientTotal) -> None:
+        with writing(self._database):
+            writer = IndexWriter(self._database, now=self._index.now)
+            writer.add_said_total(total)
+            writer.finish()
 
     def _write(self, readings: NewReadings) -> None:
         with writing(self._database):

@@ -25,7 +25,9 @@ from brim.agents.call import Tools
 from brim.agents.fields import (
     count,
     first_mapping,
+    first_text,
     flag,
+    items,
     json_file,
     mapping,
     parsed_line,
@@ -53,7 +55,7 @@ EVENTS = {
 
 TOOLS = Tools(
     {
-        "shell": "Bash PowerShell BashOutput KillShell KillBash",
+        "shell": "Bash Shell PowerShell BashOutput KillShell KillBash",
         "read": "Read NotebookRead",
         "write": "Write",
         "edit": "Edit MultiEdit NotebookEdit",
@@ -76,7 +78,26 @@ _BEFORE = (f"<{_REMINDER}>", "<ide_", "<new-diagnostics>")
 
 
 def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who typed a prompt, and what a tool answered."""
+    """Return who typed a prompt, what a tool answered, and what Cursor says otherwise."""
+    if "cursor_version" in data:
+        return {**_read_event(event, data), **_read_cursor(data)}
+    return _read_event(event, data)
+
+
+def _read_cursor(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return session and folder as Cursor names them: it runs hooks of Claude Code's settings too.
+
+    Its transcripts have a form of their own, which brim doesn't read.
+    """
+    folder = text(data, "cwd")
+    for root in items(data, "workspace_roots"):
+        if not folder and isinstance(root, str):
+            folder = root
+    session = first_text(data, "session_id", "conversation_id")
+    return {"session": session, "cwd": folder, "transcript": ""}
+
+
+def _read_event(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     if event == "prompt":
         return _read_prompt(data)
     if event == "after_tool":
@@ -264,11 +285,12 @@ AGENT = Agent(
         },
         # The last three are escaped letters, in which no client writes ASCII.
         needles=(b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),
-        loose=("claude-stream",),
+        loose=("claude-transcript", "claude-stream"),
         resumes=True,
         has_subagent_files=True,
         compaction_sign=b"compact_boundary",
         writes_answers_late=True,
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=(

@@ -87,6 +87,15 @@ def plugin_files(plugin: Plugin) -> dict[str, Any]:
 
 
 SETTINGS = AgentSettings(
+    tested=(
+        "0.166.0",
+        "0.169.0",
+    ),
+    notes={
+        "end a turn": "every further call is refused, and the next prompt",
+        "steer a compaction": "brim gives back what the summary dropped",
+        "status line": "Codex shows only its own: brim context says how full the window is",
+    },
     learn_file="skills/learn/SKILL.md",  # Codex has skills in place of commands
     learn_text="---\nname: learn\n"
     "description: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",

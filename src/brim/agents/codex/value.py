@@ -146,6 +146,7 @@ AGENT = Agent(
         needles=(b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
         repeats_prompts=True,
         compaction_sign=b'"compacted"',
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=("AGENTS.md", "AGENTS.override.md"),

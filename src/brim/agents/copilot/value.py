@@ -250,6 +250,7 @@ AGENT = Agent(
         readers={"copilot-events": "CopilotEventsReader"},
         needles=(b"session.usage_record", b"session.compaction_complete", b"session.start"),
         compaction_sign=b"session.compaction_complete",
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=(

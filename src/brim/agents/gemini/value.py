@@ -172,6 +172,7 @@ AGENT = Agent(
         },
         needles=(b'"tokens"', b'"sessionId"', b'"$set"'),
         compaction_sign=b"<state_snapshot>",
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=("GEMINI.md",), users_of=("gemini",), kinds_by_settings=kinds_by_settings

@@ -19,12 +19,13 @@ from brim.rules.checks.atoms import (
     Atom,
     read_atoms,
 )
-from brim.rules.checks.lexicon import Lexicon, lexicon_of, word_parts
+from brim.rules.checks.lexicon import Lexicon, lexicon_of, word_parts, words_of
 from brim.rules.checks.names import FLAG_PATTERN, command_length, is_path, is_program
 from brim.rules.checks.tokens import (
     COMMAND,
     FLAG,
     LIGHT,
+    MODULE,
     PATH,
     UNKNOWN,
     RuleClause,
@@ -37,7 +38,17 @@ _CONCEPT_OF_KIND = {PATH_ATOM: PATH, FLAG_ATOM: FLAG}
 _AFTER_TYPE = ("in", "is", "are", "at", "as", "for", "anywhere", "ever", "please", "unless")
 """What follows English *any* where it is the type."""
 _COMMAND_WORD = re.compile(r"(?:\./)?[a-z][\w./+-]*")
+_ARGUMENT = re.compile(r"[a-z][\w:.@/-]*|\.{1,3}/?\S*")
+_KEYWORDS = words_of("keywords")
+"""Words that begin code which isn't a command."""
+_FILE_CONCEPTS = frozenset(
+    ("ENVFILE", "MARKDOWN", "README", "LOCKFILE", "PACKAGE", "GENERATED", "SECRET", "TESTFILE")
+)
+"""What a path may mean besides itself."""
+_PLACEHOLDER = re.compile(r"(?<=\s)(?:<[\w .|/-]+>|\[[\w .|/-]+\]|…|\.\.\.)(?=\s|$)")
+"""``<file>`` in a command, which stands for any."""
 _FOLDER_NAME = re.compile(r"[\w.@-]+")
+_VERSION = re.compile(r"v?\d+(?:\.[\dx]+)*")
 _RUNNING = re.compile(
     r"(?i)\b(?:run|execut|ausführ|führ|ruf|lanc|ejecut|corr|exécut|rod|invok|launch|call|aufruf)\w*"
 )
@@ -86,7 +97,7 @@ class _ClauseReader:
     def _end_clause(self, sign: str) -> None:
         """Take the tokens so far as one clause; *sign* comes next."""
         if self._tokens:
-            tokens = _with_folder_names(_with_type_any(self._tokens))
+            tokens = _with_module_names(_with_folder_names(_with_type_any(self._tokens)))
             clause = RuleClause(
                 Statement(tuple(tokens)),
                 self._sign,
@@ -107,6 +118,8 @@ class _ClauseReader:
             token, length = run.token_at(place)
             if token.says(UNKNOWN) and self._is_bare_program(token.text):
                 token = token.meaning(COMMAND)
+            if _VERSION.fullmatch(token.text) and self._tokens and self._tokens[-1].says(COMMAND):
+                token = token.meaning("LIGHT")
             self._begin_clause_with(token, is_last=place + length == len(run.parts))
             self._tokens.append(token)
             place += length
@@ -123,22 +136,26 @@ class _ClauseReader:
     def _is_bare_program(self, word: str) -> bool:
         """Whether *word* is a program that's an ordinary word too: *format it with black*."""
         return (
-            is_program(word) and bool(self._tokens) and self._tokens[-1].says("BY", "MUST", "RUN")
+            is_program(word)
+            and bool(self._tokens)
+            and self._tokens[-1].says("BY", "MUST", "RUN", "INSTEADOF")
         )
 
     def _quoted(self, atom: Atom) -> Token:
         """Return the token of quoted text or code."""
-        content = atom.text
+        content = _PLACEHOLDER.sub("", atom.text).strip()
         if PIPED.search(content):
-            return Token(frozenset(("CURLSH",)), content, content)
+            return Token(frozenset(("CURLSH",)), content, content, is_quoted=True)
         concepts = self._meaning_of_all(content)
         name = self._kind_of_name(content, is_code=atom.kind == CODE)
+        if name == PATH:
+            concepts &= _FILE_CONCEPTS
         if name != PATH or not concepts:
             concepts.add(name)
         concepts.discard("")
         if not concepts:
             concepts.add(UNKNOWN)
-        return Token(frozenset(concepts), content, content)
+        return Token(frozenset(concepts), content, content, is_quoted=True)
 
     def _kind_of_name(self, content: str, *, is_code: bool) -> str:
         """Return whether *content* is a command, an option or a path; empty if it's none."""
@@ -150,7 +167,7 @@ class _ClauseReader:
         if not arguments and is_path(content):
             return PATH
         is_word = _COMMAND_WORD.fullmatch(first) is not None
-        if is_code and is_word and self._is_command(arguments):
+        if is_code and is_word and self._is_command(first, arguments):
             return COMMAND
         if not arguments and "/" in content:
             return PATH
@@ -163,14 +180,21 @@ class _ClauseReader:
             parts += word_parts(word)
         if not parts:
             return set()
-        length, concepts = self._lexicon.match(parts)
-        if length < len(parts):
-            return set()
-        return set(concepts - LIGHT)
+        as_code = [f"`{' '.join(parts)}`"]
+        meanings: set[str] = set()
+        for phrase in (parts, as_code):
+            length, concepts = self._lexicon.match(phrase)
+            if length == len(phrase):
+                meanings |= concepts - LIGHT
+        return meanings
 
-    def _is_command(self, arguments: str) -> bool:
-        """Whether code with an unknown program is a command: it's run, or has an option."""
-        return self._speaks_of_running or arguments.startswith("-") or " -" in arguments
+    def _is_command(self, first: str, arguments: str) -> bool:
+        """Whether code with an unknown program is a command: it's run, has an option, or reads as
+        a program and its subcommand."""
+        if self._speaks_of_running or f" {arguments}".find(" -") >= 0:
+            return True
+        words = arguments.split()
+        return bool(words) and first not in _KEYWORDS and all(map(_ARGUMENT.fullmatch, words))
 
 
 class _WordRun:
@@ -270,6 +294,17 @@ def _with_folder_names(tokens: list[Token]) -> list[Token]:
         is_name = token.says(UNKNOWN) and _FOLDER_NAME.fullmatch(token.value) is not None
         if is_name and is_beside_folder:
             named.append(Token(frozenset((PATH,)), token.text, f"{token.value}/"))
+        else:
+            named.append(token)
+    return named
+
+
+def _with_module_names(tokens: list[Token]) -> list[Token]:
+    """Return *tokens*, where an unknown word after *import* is a module: *never import moment*."""
+    named: list[Token] = []
+    for token in tokens:
+        if token.says(UNKNOWN) and named and named[-1].says("IMPORT"):
+            named.append(token.meaning(MODULE))
         else:
             named.append(token)
     return named

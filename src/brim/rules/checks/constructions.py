@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from brim.record import PlainData
 from brim.rules.checks.tokens import COMMA, COMMAND, LIGHT, Statement, Token
 
-_BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY"}
+_BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY", "SUCHAS", "EXISTENTIAL"}
 """What may stand between the words of a construction."""
 _TASK = ("TASK", "FINISH", "CHANGED")
 _AROUND_TASK = (*_TASK, "LIGHT", "SAY", "YOU")
@@ -76,6 +76,7 @@ OTHERS = (
     Construction("LIGHT", ("EVEN", "IF")),
     Construction("LIGHT", ("EVEN", "WHEN")),
     Construction("LIGHT", ("NEG", "EXCEPT")),
+    Construction("LIGHT", ("EXCEPT", "NEG")),
     Construction("LIGHT", ("WITHOUT", "EXCEPT")),
 )
 
@@ -89,6 +90,7 @@ def with_constructions(statement: Statement) -> Statement:
     ['DONE']
     """
     statement = _with_delegation(statement)
+    statement = _with_bad_one(statement)
     statement = _with_each(MOMENTS, statement)
     statement = _with_distant_moment(statement)
     statement = _with_each(ASKING, statement)
@@ -169,8 +171,24 @@ def _with_delegation(statement: Statement) -> Statement:
     last = tokens[-1]
     if last.says("MYSELF") and Statement(tokens[:-1]).says("ME"):
         return Statement((*tokens[:-1], last.meaning("NEG")))
-    if first.says("LEAVE") and last.says("ME"):
-        return Statement((first.meaning("NEG"), *tokens[1:]))
+    if (
+        first.says("LEAVE", "SAY", "LIGHT")
+        and statement.says("LEAVE")
+        and last.says("ME", "PIPELINE")
+    ):
+        return statement.without("PIPELINE").replacing(("LEAVE",), "NEG")
+    return statement
+
+
+def _with_bad_one(statement: Statement) -> Statement:
+    """Return *statement*, where *B is slow* forbids B beside *use A*."""
+    commands = statement.values(COMMAND)
+    if (
+        len(set(commands)) == 2
+        and statement.says("USE", "RUN")
+        and not statement.says("NEG", "BAN")
+    ):
+        return statement.replacing(("BAD",), "BAN")
     return statement
 
 

@@ -13,6 +13,7 @@ from brim.rules.checks.call import CallPlace, CheckedCall
 from brim.rules.checks.check import CREATE, DELETE, EDIT, TURN_END, Breach, RuleCheck
 from brim.rules.checks.invocation import Invocation, canonical_words
 from brim.rules.checks.matching import is_called
+from brim.rules.checks.packages import added_package
 from brim.rules.checks.paths import touched_path
 from brim.rules.checks.texts import wrong_line, wrong_message
 
@@ -27,6 +28,23 @@ __all__ = [
 
 _HARMLESS = frozenset(("--version", "--help", "--dry-run"))
 """Options with which a command only says something."""
+_SAYING = {
+    "git tag": "-l --list -n --contains --points-at --merged --sort",
+    "git branch": "-l --list -a --all -r -v -vv --show-current --contains --merged --no-merged",
+    "git stash": "list show",
+    "git worktree": "list",
+    "git submodule": "status",
+    "git remote": "show get-url -v",
+    "git config": "-l --list --get --get-all --get-regexp get list",
+    "git notes": "list show",
+    "gh release": "list view",
+    "gh pr": "list view status diff checks",
+    "npm config": "get list",
+    "terraform state": "list show",
+    "docker system": "df info",
+    "kubectl rollout": "status history",
+}
+"""Words with which a subcommand only says something, unless a rule names them."""
 
 
 def breach_of(check: RuleCheck, pending: CheckedCall) -> Breach | None:
@@ -37,6 +55,8 @@ def breach_of(check: RuleCheck, pending: CheckedCall) -> Breach | None:
             return Breach(part, refused=True)
     part = _forbidden_command(check, pending) or _forbidden_path(check, pending)
     part = part or wrong_message(check, pending) or wrong_line(check, pending)
+    if not part and check.packages and "write" in pending.keys:
+        part = added_package(pending)
     if part:
         return Breach(part)
     return None
@@ -76,11 +96,37 @@ def _forbidden_command(check: RuleCheck, pending: CheckedCall) -> str:
         return ""
     branch = pending.place.branch
     for invocation in pending.invocations:
-        is_harmless = not _HARMLESS.isdisjoint(invocation.options)
-        if is_harmless or not _is_any_called(check.calls, invocation, branch):
+        branch = _branch_after(invocation) or branch
+        if not _is_any_called(check.calls, invocation, branch):
+            continue
+        if _is_harmless(invocation, " ".join(check.calls).split()):
             continue
         if not _is_any_called(check.passes, invocation, branch):
             return invocation.line
+    return ""
+
+
+def _is_harmless(invocation: Invocation, pattern_words: list[str]) -> bool:
+    """Whether *invocation* only says something, and none of *pattern_words* is about that."""
+    if not _HARMLESS.isdisjoint(invocation.options):
+        return True
+    subcommand = " ".join([invocation.program, *invocation.arguments[:1]])
+    saying = _SAYING.get(subcommand, "").split()
+    words = [*invocation.options, *invocation.arguments[1:]]
+    if any(word in saying and word not in pattern_words for word in words):
+        return True
+    return "help" in (invocation.arguments[:1] + invocation.arguments[-1:])
+
+
+def _branch_after(invocation: Invocation) -> str:
+    """Return the branch that *invocation* checks out; empty if it checks out none."""
+    if invocation.program != "git" or invocation.arguments[:1] not in (("switch",), ("checkout",)):
+        return ""
+    for option in ("-c", "-b", "-B", "-C"):
+        if option in invocation.values:
+            return invocation.values[option][-1]
+    if len(invocation.arguments) == 2 and "--" not in invocation.options:
+        return invocation.arguments[1]
     return ""
 
 

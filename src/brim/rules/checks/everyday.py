@@ -21,6 +21,11 @@ from brim.rules.checks.stance import DO, NO, rejected_objects
 from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Token
 
 _ANY_VERB = "*VERB"
+_AROUND_TEXT = (
+    " + LANGNAME LANGPY PYTHON TYPESCRIPT LEAVE ADD COMMENTS FILES"
+    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD"
+)
+"""What a statement may say around a text that mustn't be written."""
 _TEXTS = (
     "calls",
     "passes",
@@ -30,7 +35,7 @@ _TEXTS = (
     "written_not_in",
 )
 """Lists of a row that a check has under the same name."""
-_PLAIN = ("written", "in_comments", "message", "subject")
+_PLAIN = ("written", "in_comments", "packages", "message", "subject")
 """Values of a row that a check has under the same name."""
 
 
@@ -51,7 +56,7 @@ class Description(PlainData):
         """
         first, _, second = text.partition("+")
         required: list[tuple[str, ...]] = []
-        optional = set(second.split())
+        optional = set(second.replace("+", " ").split())
         for word in first.split():
             if word == _ANY_VERB:
                 optional.update(ABOUT_VERBS)
@@ -83,7 +88,10 @@ class EverydayRule(PlainData):
     @classmethod
     def read(cls, name: str, row: Mapping[str, Any]) -> EverydayRule:
         """Return the rule of one row."""
-        descriptions = tuple([Description.read(text) for text in row["says"]])
+        around = ""
+        if "written" in row:
+            around = _AROUND_TEXT
+        descriptions = tuple([Description.read(f"{text}{around}") for text in row["says"]])
         return cls(name, row["stance"], descriptions, row.get("instead", ""), row)
 
     def fits(self, statement: Statement, stance: str) -> bool:
@@ -195,8 +203,18 @@ def _without_better_way(statement: Statement, better: str) -> Statement:
 @cache
 def everyday_rules() -> tuple[EverydayRule, ...]:
     """Return the table."""
-    table = tomllib.loads(data_file(__file__, "everyday.toml").decode())
-    return tuple([EverydayRule.read(name, row) for name, row in table.items()])
+    return _read_table("everyday.toml")
+
+
+@cache
+def table_rules() -> tuple[EverydayRule, ...]:
+    """Return the table, and the rules about texts that mustn't be written."""
+    return everyday_rules() + _read_table("texts.toml")
+
+
+def _read_table(name: str) -> tuple[EverydayRule, ...]:
+    table = tomllib.loads(data_file(__file__, name).decode())
+    return tuple([EverydayRule.read(rule, row) for rule, row in table.items()])
 
 
 def everyday_rule(name: str) -> EverydayRule:
@@ -248,7 +266,7 @@ def everyday_checks(statement: Statement, stance: str) -> list[RuleCheck]:
     statement = with_concepts(statement)
     if stance == NO and _is_for_a_command(statement):
         return []
-    for rule in everyday_rules():
+    for rule in table_rules():
         if rule.fits(statement, stance):
             return [rule.check(statement)]
     if stance == DO or not _are_listed(statement):
@@ -297,7 +315,7 @@ def _checks_of_objects(statement: Statement, stance: str) -> list[RuleCheck]:
 
 def _rule_of_object(statement: Statement, stance: str) -> EverydayRule | None:
     """Return the rule for a statement with one object."""
-    for rule in everyday_rules():
+    for rule in table_rules():
         if rule.fits(statement, stance) and (stance != NO or rule.stance == NO):
             return rule
     return None

@@ -3,13 +3,15 @@ PATH, run ``C`` before you finish."""
 
 from __future__ import annotations
 
+import re
+
 from brim.rules.checks.acts import ABOUT_VERBS, acts_in_words, acts_of_verbs
 from brim.rules.checks.check import CREATE, EDIT, EXISTING, RuleCheck
 from brim.rules.checks.invocation import program_name
 from brim.rules.checks.managers import check_against, is_manager, siblings
 from brim.rules.checks.names import globs_of
 from brim.rules.checks.stance import DO, NO, rejected_objects
-from brim.rules.checks.tokens import COMMAND, FLAG, PATH, Statement
+from brim.rules.checks.tokens import COMMAND, FLAG, MODULE, PATH, Statement
 
 _SPECIAL = frozenset("|<>&;!@=$(){}\"'")
 """Signs with which a command isn't a plain pattern."""
@@ -57,9 +59,14 @@ _ABOUT_FILES = (
 def general_checks(statement: Statement, stance: str) -> list[RuleCheck]:
     """Return the checks that *statement* asks for in a general form."""
     if stance == NO:
-        return _pair(statement) or _forbidden(statement) or _path(statement)
+        return _pair(statement) or _forbidden(statement) or _path(statement) or _imports(statement)
     if stance == DO:
-        return _pair(statement) or _only_manager(statement) or _with_option(statement)
+        return (
+            _pair(statement)
+            or _through(statement)
+            or _only_manager(statement)
+            or _with_option(statement)
+        )
     return _before(statement, stance)
 
 
@@ -84,43 +91,41 @@ def _pair(statement: Statement) -> list[RuleCheck]:
     commands = _commands_in(statement)
     rejected = [token.value for token in rejected_objects(statement) if token.says(COMMAND)]
     accepted = [command for command in commands if command not in rejected]
-    managers = [command for command in rejected if is_manager(command)]
-    other_commands = [command for command in rejected if not is_manager(command)]
+    is_swap = any(is_manager(command) for command in accepted)
+    managers: list[str] = []
+    other_commands: list[str] = []
+    for command in rejected:
+        program = command.split()[0]
+        if is_manager(command) or (is_swap and is_manager(program)):
+            managers.append(program)
+        else:
+            other_commands.append(command)
     if not commands or (other_commands and not accepted):
         return []
     checks: list[RuleCheck] = []
     if managers:
         checks.append(check_against(managers, accepted))
     if other_commands:
-        checks.append(_against_commands(other_commands, accepted))
+        checks.append(_against_commands(other_commands))
     return checks
 
 
-def _against_commands(rejected: list[str], accepted: list[str]) -> RuleCheck:
-    """Return the check against the commands *rejected*.
-
-    What an accepted command starts passes, as ``pytest`` does in *uv run, not pytest*, and so does
-    an accepted command that is a longer one: *vitest run, not vitest*.
-    """
-    calls: list[str] = []
-    passes: list[str] = []
-    for command in rejected:
-        starters = [better.split()[0] for better in accepted if _starts(better, command)]
-        conditions = [f"!^{starter}" for starter in starters]
-        calls.append(" ".join([command, *conditions]))
-        passes += [better for better in accepted if better.startswith(f"{command} ")]
-    return RuleCheck(
-        name="command",
-        calls=tuple(calls),
-        passes=tuple(passes),
-        wording=", ".join(rejected),
-    )
+def _against_commands(rejected: list[str]) -> RuleCheck:
+    """Return the check against the commands *rejected*."""
+    return RuleCheck(name="command", calls=tuple(rejected), wording=", ".join(rejected))
 
 
-def _starts(better: str, command: str) -> bool:
-    """Whether *better* runs *command*: ``uv run`` does, and ``make pytest``."""
-    arguments = better.split()[1:]
-    return arguments[:1] == ["run"] or command.partition(" ")[0] in arguments
+def _through(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *call pytest via `uv run pytest`*: without that it's stopped."""
+    commands = _commands_in(statement)
+    if len(commands) != 2 or not statement.consists_of(COMMAND, "BY", *_ABOUT_TASKS):
+        return []
+    first, second = sorted(commands, key=len)
+    is_inside = second.endswith(f" {first}") or second.split()[1:2] == ["run"]
+    if not is_inside or " " in first or not statement.says("BY"):
+        return []
+    call = f"{first} !^{second.split()[0]}"
+    return [RuleCheck(name="command", calls=(call,), wording=f"{first} without {second}")]
 
 
 def _only_manager(statement: Statement) -> list[RuleCheck]:
@@ -219,7 +224,7 @@ def _path(statement: Statement) -> list[RuleCheck]:
 def _acts_on_path(statement: Statement) -> tuple[str, ...]:
     """Return what *statement* forbids to do with a path."""
     acts = acts_of_verbs(statement)
-    if not acts and statement.without("ADD").says("CREATE"):
+    if not acts and statement.says("CREATE") and not statement.says("COMMIT"):
         return (CREATE,)
     if statement.says("EXISTING"):
         return tuple([EXISTING if act == EDIT else act for act in acts])
@@ -255,5 +260,38 @@ def _before(statement: Statement, moment: str) -> list[RuleCheck]:
             needs=tuple([_without_details(command) for command in commands]),
             before=moment,
             wording=" and ".join(commands),
+        )
+    ]
+
+
+# Never import M -----------------------------------------------------------------------------------
+
+_IMPORT_OF = (
+    r"""^\s*(?:import|from)\s+{0}\b|\bfrom\s+['"]{0}['"/]|\b(?:require|import)\(\s*['"]{0}['"/]"""
+)
+
+
+def _imports(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *never import moment*."""
+    modules = statement.values(MODULE)
+    if not modules or not statement.consists_of(MODULE, "IMPORT", "LANGNAME", "FILES", "CODEWORD"):
+        return []
+    expressions = [_IMPORT_OF.format(re.escape(module)) for module in modules]
+    return [
+        RuleCheck(
+            name="import",
+            written="|".join(expressions),
+            written_in=(
+                "*.py",
+                "*.js",
+                "*.jsx",
+                "*.ts",
+                "*.tsx",
+                "*.mjs",
+                "*.cjs",
+                "*.vue",
+                "*.svelte",
+            ),
+            wording=f"new lines that import {', '.join(modules)}",
         )
     ]

@@ -58,13 +58,7 @@ _PROGRAMS = {
     "yarnpkg": "yarn",
     "nodejs": "node",
     "apt-get": "apt",
-    "mamba": "conda",
-    "micromamba": "conda",
     "gmake": "make",
-    "tofu": "terraform",
-    "podman": "docker",
-    "gradlew": "gradle",
-    "mvnw": "mvn",
 }
 """Programs that are the same for a rule."""
 
@@ -109,9 +103,15 @@ _VALUED: Mapping[str, str] = {
     "curl": "-o -H -d -X -u -A -e -b -F --output --header --data --request",
     "wget": "-O -P --output-document --header",
     "sed": "-e -f --expression --file",
+    "psql": "-c --command -d -h -p -U -f --file",
+    "mysql": "-e --execute -h -P -u -D",
+    "mariadb": "-e --execute -h -P -u -D",
+    "redis-cli": "-n -h -p -a -u",
 }
 """Options that are followed by a value, by program."""
 
+_WITHOUT_CASE = ("redis-cli",)
+"""Programs for whose commands case doesn't matter."""
 _STARTING_BINARIES = ("pnpm", "yarn")
 """Programs that run a program of a package whose name they're given."""
 _OWN_SUBCOMMANDS = frozenset(
@@ -198,8 +198,11 @@ def invocation_of(ran: RanCommand) -> Invocation:
             arguments.append(word)
         elif word == "--":
             only_arguments = name not in _PASSING_ON
+            options.append(word)
         else:
             waiting = _read_option(word, valued, options, values)
+    if name in _WITHOUT_CASE:
+        arguments = [argument.lower() for argument in arguments]
     if arguments:
         arguments[0] = ALIASES.get(name, {}).get(arguments[0], arguments[0])
     return Invocation(name, tuple(arguments), tuple(options), values, ran)
@@ -253,8 +256,8 @@ def canonical_words(words: list[str]) -> list[str]:
 def program_name(name: str) -> str:
     """Return the name that patterns use for the program *name*.
 
-    >>> program_name("pip3.12"), program_name("python3.12"), program_name("gradlew")
-    ('pip', 'python3', 'gradle')
+    >>> program_name("pip3.12"), program_name("python3.12"), program_name("apt-get")
+    ('pip', 'python3', 'apt')
     """
     if name.startswith("python3"):
         return "python3"

@@ -31,7 +31,10 @@ _CALLS = {
     "uv": (("uv add|sync|remove", "uv pip install"), "uv add, sync, remove and uv pip install"),
     "poetry": (("poetry install|add|update|remove",), "poetry install, add, update and remove"),
     "pipenv": (("pipenv install|uninstall|sync",), "pipenv install, uninstall and sync"),
-    "conda": (("conda install|create|update|remove",), "conda install, create and update"),
+    "conda": (
+        ("conda|mamba|micromamba install|create|update|remove",),
+        "conda install, create and update",
+    ),
     "pdm": (("pdm install|add|update|remove",), "pdm install, add, update and remove"),
 }
 """The calls of a package manager that do its work, and their words."""

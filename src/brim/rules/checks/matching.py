@@ -28,6 +28,24 @@ from brim.rules.checks.invocation import ALIASES, Invocation, program_name
 from brim.rules.globs import fits
 
 _SIGNS = ("!", "@", "<")
+_OTHER_NAMES = {
+    "git push": "-f=--force -u=--set-upstream -d=--delete",
+    "git commit": "-n=--no-verify -a=--all",
+    "git rebase": "-i=--interactive",
+    "git add": "-A=--all -p=--patch -f=--force",
+    "git checkout": "-f=--force",
+    "git clean": "-f=--force",
+    "git branch": "-d=--delete",
+    "npm": "-g=--global -f=--force",
+    "docker": "-v=--volumes -f=--force -a=--all",
+    "rm": "-r=--recursive -f=--force",
+    "chmod": "-R=--recursive",
+    "kubectl": "-f=--filename",
+    "cargo": "-r=--release",
+    "pytest": "-x=--exitfirst",
+    "curl": "-k=--insecure",
+}
+"""Short options and their long names, by program or subcommand."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +69,10 @@ def read_pattern(pattern: str) -> CommandPattern:
     names = tuple([program_name(name) for name in words[0].split("|")])
     arguments: list[tuple[str, ...]] = []
     conditions: list[str] = []
+    subcommand = "".join(words[1:2])
     for word in words[1:]:
         if _is_condition(word):
-            conditions.append(word)
+            conditions.append(_with_long_names(word, f"{names[0]} {subcommand}"))
         elif arguments:
             arguments.append(tuple(word.split("|")))
         else:
@@ -65,6 +84,19 @@ def _is_condition(word: str) -> bool:
     """Whether *word* of a pattern isn't an argument."""
     is_option = word.startswith("-") and word != "-"
     return is_option or word.startswith(_SIGNS) or "=" in word
+
+
+def _with_long_names(condition: str, command: str) -> str:
+    """Return *condition*, where an option has its other name too: ``-v|--volumes``."""
+    if condition.startswith("--") and "=" in condition:
+        return condition
+    options = condition.split("|")
+    for program_names in (command.split(maxsplit=1)[0], command):
+        for pair in _OTHER_NAMES.get(program_names, "").split():
+            short, long = pair.split("=")
+            if (short in options) != (long in options):
+                options.append(long if short in options else short)
+    return "|".join(options)
 
 
 def _with_usual_names(names: tuple[str, ...], words: list[str]) -> tuple[str, ...]:

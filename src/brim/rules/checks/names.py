@@ -11,9 +11,8 @@ from brim.files import data_lines
 from brim.rules.globs import alternatives
 
 FLAG_PATTERN = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?")
-_ARGUMENT = re.compile(r"[a-z][\w:.-]*")
-_CLEAR_ARGUMENT = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?|[a-z]+:[\w:-]+")
-"""An option, or a name such as ``db:drop``."""
+_CLEAR_ARGUMENT = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?|[a-z]+:[\w:-]+|[0-7]{3,4}")
+"""An option, a name such as ``db:drop``, or a mode such as ``777``."""
 _SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|sh|rb|php)|artisan")
 _NAMING_SCRIPTS = ("run", "exec", "run-script", "dlx", "x")
 """Subcommands that are followed by a name which nobody can list."""
@@ -34,7 +33,7 @@ _ENDINGS = (
 _PART = r"(?:[\w.*@-]|\[|\]|\{[\w.,*]+\})+"
 _PATH = re.compile(
     rf"(?:~|\.{{1,2}})?/?{_PART}(?:/{_PART})+/?"
-    r"|/(?:[\w.*-]+/)*[\w.*-]+/?"
+    r"|~?/(?:[\w.*-]+/)*[\w.*-]+/?"
     r"|\.?[\w*-]+(?:\.[\w-]+)*/(?!\w)"
     rf"|[\w*.-]*[\w*-]\.(?:{_ENDINGS})(?!\w)"
     r"|(?:Dockerfile|Jenkinsfile|Justfile|LICENSE|Gemfile|Procfile)(?!\w)"
@@ -122,10 +121,11 @@ def _is_argument(word: str, last: str, program: str, is_known_word: Callable[[st
         return True
     if last in _NAMING_SCRIPTS or (program in _WITH_TARGETS and last == program):
         return word in subcommands_of("make") or not is_known_word(word)
+    if last == "-m" and program.startswith("python"):
+        return True
     if program in _WITH_FILES:
         return _SCRIPT.fullmatch(word) is not None or _SCRIPT.fullmatch(last) is not None
-    is_first = last == program and not known_arguments
-    return is_first and _ARGUMENT.fullmatch(word) is not None and not is_known_word(word)
+    return False
 
 
 def path_at(text: str, position: int) -> str:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from brim.record import PlainData
-from brim.rules.checks.call import CallPlace, CheckedCall, ShellCommand
+from brim.rules.checks.acceptance import accepted_names, accepting, names_instead
+from brim.rules.checks.acts import VERBS, acts_of_verbs
 from brim.rules.checks.check import RuleCheck
 from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
-from brim.rules.checks.deciding import breach_of
+from brim.rules.checks.descriptions import described
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
 from brim.rules.checks.lexicon import LANGUAGES
@@ -36,6 +37,8 @@ from brim.rules.checks.tokens import (
 LONGEST = 1_000
 """Characters of a rule that are read."""
 _MOST_CLAUSES = 12
+_SHORT = 4
+"""Words of *please don't*, which forbids what was spoken of."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý¿¡`*])|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:[>#*+-]+|\d+[.)])\s+)+")
@@ -48,10 +51,11 @@ _TAG_QUESTION = re.compile(
 )
 _ADD_ALL = re.compile(r"\bgit add \.(?![\w/])")
 """Its dot is no end of a sentence."""
-_MODULE = re.compile(r"\bpython3? -m (\w+)")
 _YES = re.compile(r"(?i)\bsí\b")
 """Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
+_LIFTING = ("UNLESS", "EXCEPT", "UNTIL", "ONLY", "ALLOW", "CAN", "PRONOUN", "PLACE")
+"""What a sentence with *if* may say that limits the rule before it."""
 _PURPOSES = (
     "INSTALL",
     "PACKAGE",
@@ -68,6 +72,8 @@ _PURPOSES = (
     PATH,
 )
 """What a clause before a rule may name without limiting it: *for new packages, use …*"""
+_NAMES = (COMMAND, PATH, "ENVFILE", "LOCKFILE")
+"""What *it* may stand for."""
 _PERSON = ("ME", "ASKING", "ASK")
 _MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")
 
@@ -83,35 +89,16 @@ def check_for(text: str, block: Iterable[str] = (), before_done: str = "") -> Ru
     True
     """
     checks = declared_checks(block, before_done)
-    checks += [check for check in _recognised(text[:LONGEST]) if not _is_one_for_two(check, text)]
+    checks += _recognised(text[:LONGEST])
     if not checks:
         return None
     return merged(checks)
 
 
-def _is_one_for_two(check: RuleCheck, text: str) -> bool:
-    """Whether *check* stops both of two ways to run a program, of which *text* wants one:
-    ``docker-compose`` and ``docker compose``."""
-    ways = _ways_in(text)
-    return any(_stops(check, command) and _stops(check, other) for command, other in ways)
-
-
-def _ways_in(text: str) -> list[tuple[str, str]]:
-    """Return two ways to run the same program, for each that *text* names in both."""
-    ways: list[tuple[str, str]] = []
-    if "docker-compose" in text and "docker compose" in text:
-        ways.append(("docker-compose up", "docker compose up"))
-    for module in _MODULE.findall(text):
-        if re.search(rf"(?<!-m )\b{module}\b", text):
-            ways.append((module, f"python -m {module}"))
-    return ways
-
-
-def _stops(check: RuleCheck, command: str) -> bool:
-    return breach_of(check, CheckedCall(ShellCommand(command), CallPlace())) is not None
-
-
 # Sentences ----------------------------------------------------------------------------------------
+
+
+_NOTHING = Statement(())
 
 
 @dataclass(frozen=True)
@@ -119,26 +106,54 @@ class Reading(PlainData):
     """What a sentence was understood as."""
 
     checks: tuple[RuleCheck, ...] = ()
-    is_limited: bool = False
-    """Whether it speaks of a condition that no call shows."""
+    limits: tuple[Statement, ...] = ()
+    """What in it speaks of a condition that no call shows."""
+    whole: Statement = _NOTHING
     subject: Token | None = None
     """What it speaks of, for *it* in the next sentence."""
+    accepted: tuple[Token, ...] = ()
+    """The commands and options that it's for."""
 
 
 def _recognised(text: str) -> list[RuleCheck]:
     """Return the checks that the sentences of *text* ask for; none if one limits the others."""
     checks: list[RuleCheck] = []
+    accepted: list[Token] = []
+    ruled: list[Statement] = []
     subject: Token | None = None
     for part in _SENTENCE_END.split(text):
         sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
         sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
         sentence = _ADD_ALL.sub("git add -A", sentence)
         reading = _read_sentence(sentence, subject)
-        if reading.is_limited:
+        if _lift(reading.limits, ruled):
             return []
+        if reading.checks:
+            ruled.append(reading.whole)
         checks += reading.checks
+        accepted += reading.accepted
         subject = reading.subject
-    return checks
+    narrowed = [accepting(check, accepted) for check in checks]
+    return [check for check in narrowed if check is not None]
+
+
+def _lift(limits: Iterable[Statement], ruled: list[Statement]) -> bool:
+    """Whether one of the *limits* says when a rule of another sentence doesn't hold.
+
+    *If a hook fails, fix the cause* is an instruction of its own.
+    """
+    for statement in limits:
+        if not statement.says("IF", "WHEN") or statement.says(*_LIFTING):
+            return True
+        if not ruled or any(_share_object(statement, rule) for rule in ruled):
+            return True
+    return False
+
+
+def _share_object(statement: Statement, rule: Statement) -> bool:
+    """Whether both speak of the same thing."""
+    concepts = {concept for token in rule.objects for concept in token.concepts} - {UNKNOWN}
+    return statement.says(*concepts)
 
 
 def _read_sentence(sentence: str, subject: Token | None) -> Reading:
@@ -148,14 +163,19 @@ def _read_sentence(sentence: str, subject: Token | None) -> Reading:
     """
     if not sentence or sentence.endswith("?"):
         return Reading()
-    is_limited = False
+    limits: list[Statement] = []
     best = _best_readings(sentence)
+    accepted = tuple(accepted_names(best[0]))
+    subject_here = _subject_of(best[0])
     for clauses in best:
         checks = _checks_of_clauses(clauses, subject)
+        if not checks:
+            checks = _checks_of_clauses(_without_questions(described(clauses)), subject)
         if checks:
-            return Reading(tuple(checks))
-        is_limited = is_limited or _any_limits(clauses, Statement(()))
-    return Reading(is_limited=is_limited, subject=_subject_of(best[0]))
+            whole = joined(clauses)
+            return Reading(tuple(checks), (), whole, subject_here, accepted)
+        limits += [clause.statement for clause in clauses if _limits(clause, Statement(()))]
+    return Reading(subject=subject_here, accepted=accepted, limits=tuple(limits))
 
 
 def _best_readings(sentence: str) -> list[list[RuleClause]]:
@@ -188,8 +208,8 @@ def _checks_of_clauses(clauses: list[RuleClause], subject: Token | None = None) 
             checks = _checks_of_pronoun(statement, antecedent)
         if not checks:
             continue
-        before = clauses[:start]
-        after = clauses[end:]
+        before = _without_questions(clauses[:start])
+        after = _without_questions(clauses[end:])
         inserted = [clause for clause in clauses[start:end] if clause.in_parentheses]
         if _any_limits(inserted, statement) or _any_scopes(before):
             return []
@@ -211,7 +231,7 @@ def _runs(clauses: list[RuleClause]) -> Iterator[tuple[int, int, Statement]]:
         for start in range(len(clauses) - length + 1):
             run = clauses[start : start + length]
             outside = [clause for clause in run if not clause.in_parentheses]
-            if length > 1 and _is_scope(run[0]):
+            if length > 1 and (_is_scope(run[0]) or any(map(names_instead, run[1:]))):
                 continue
             if _is_understood(run):
                 yield start, start + length, with_constructions(joined(run))
@@ -246,24 +266,37 @@ def checks_of(statement: Statement) -> list[RuleCheck]:
 
 
 def _subject_of(clauses: list[RuleClause]) -> Token | None:
-    """Return what the last of *clauses* speaks of: the command or path that it begins with."""
-    if not clauses:
-        return None
-    for token in clauses[-1].statement.tokens:
-        if token.says(COMMAND, PATH):
-            return token
-        if token.is_object:
-            return None
+    """Return what *clauses* speak of: the last command or path that they name."""
+    for clause in reversed(clauses):
+        names = [token for token in clause.statement.tokens if token.says(*_NAMES)]
+        if names:
+            return names[-1]
     return None
 
 
 def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[RuleCheck]:
-    """Return the checks of *don't use it*, where *antecedent* is what *it* stands for."""
-    if antecedent is None or statement.says(COMMAND, PATH) or not statement.says("PRONOUN"):
+    """Return the checks of *don't use it* and *do not modify*, where *antecedent* is what they are
+    about."""
+    if antecedent is None or statement.says(*_NAMES) or stance_of(statement) != NO:
         return []
-    if stance_of(statement) != NO:
+    is_elliptic = bool(acts_of_verbs(statement)) and statement.consists_of(*VERBS, "TASK")
+    if antecedent.says(COMMAND):
+        is_elliptic = statement.consists_of() and len(statement.tokens) < _SHORT
+    if not statement.says("PRONOUN") and not is_elliptic:
         return []
     return checks_of(Statement((*statement.tokens, antecedent)))
+
+
+def _without_questions(clauses: list[RuleClause]) -> list[RuleClause]:
+    """Return *clauses* without *if you're stuck, tell me*, which says only whom to turn to."""
+    remaining: list[RuleClause] = []
+    for clause in clauses:
+        is_question = clause.statement.says("ASKING") and not clause.statement.says(*_CONDITIONS)
+        if is_question and remaining and remaining[-1].statement.says("IF", "WHEN"):
+            remaining.pop()
+        else:
+            remaining.append(clause)
+    return remaining
 
 
 # Clauses beside a rule ----------------------------------------------------------------------------
@@ -281,11 +314,21 @@ def _limits(clause: RuleClause, rule: Statement) -> bool:
         return True
     may_be_done = statement.says("CAN") and statement.says("YOU")
     if may_be_done or statement.says("ALLOW"):
-        return not _is_about_something_else(clause.statement, rule)
+        return not _is_about_something_else(clause, rule)
     if rule.says(*_MOMENTS):
         return statement.says(*_CONDITIONS, "UNASKED", "PERMITTED")
+    if _names_another(statement, rule):
+        return False  # "use B if you must": a condition of another command
     # "If you need it, ask me" doesn't lift a ban: a call that is stopped is a question.
     return statement.says(*_CONDITIONS) and not statement.says(*_PERSON)
+
+
+def _names_another(statement: Statement, rule: Statement) -> bool:
+    """Whether *statement* wants something that's written as code, and isn't in *rule*."""
+    ruled = {token.value for token in rule.tokens}
+    names = [token for token in statement.tokens if token.is_quoted]
+    is_other = bool(names) and all(token.value not in ruled for token in names)
+    return is_other and statement.says("USE") and not statement.says("NEG", "BAN")
 
 
 def _says_only_where(statement: Statement) -> bool:
@@ -294,8 +337,9 @@ def _says_only_where(statement: Statement) -> bool:
     return any(token.says("ONLY") and following.says("PREPOSITION") for token, following in pairs)
 
 
-def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
-    """Whether *statement* permits something that *rule* isn't about."""
+def _is_about_something_else(clause: RuleClause, rule: Statement) -> bool:
+    """Whether *clause* permits something that *rule* isn't about."""
+    statement = clause.statement
     if statement.says("PRONOUN", "PLACE"):
         return False
     siblings: set[str] = set()
@@ -316,6 +360,7 @@ def _any_scopes(clauses: list[RuleClause]) -> bool:
         first = clause.statement.tokens[0]
         if first.says("PREPOSITION", *_CONDITIONS):
             return True
-        if clause.before_colon and clause.statement.says("PLACE", PATH):
+        is_heading = clause.before_colon and clause.is_understood
+        if is_heading and clause.statement.says("PLACE", PATH):
             return True
     return False

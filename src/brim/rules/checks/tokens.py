@@ -14,6 +14,7 @@ from brim.record import PlainData
 COMMAND = "COMMAND"
 FLAG = "FLAG"
 PATH = "PATH"
+MODULE = "MODULE"
 COMMA = "COMMA"
 UNKNOWN = "UNKNOWN"
 """The concept of a word that's in no lexicon."""
@@ -54,6 +55,7 @@ class Token(PlainData):
     text: str
     value: str = ""
     """The command, option or path."""
+    is_quoted: bool = False
 
     @property
     def is_light(self) -> bool:

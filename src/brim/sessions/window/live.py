@@ -27,7 +27,7 @@ from brim.errors import InputError
 from brim.sessions.lines import LineObserver, SessionLine
 
 Reading = dict[str, Any]
-"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
+"""One object of ``brim context --watch --json``; docs/context.md says what each key means."""
 _LONGEST_BRACKET = 1024
 _ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")
 """Formats whose sub-agents have a file each: all of a file is one thread's."""

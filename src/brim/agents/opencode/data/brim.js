@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 
 const LAUNCHER = "{launcher}"
 const HOOK = process.platform === "win32" ? ["cmd.exe", "/d", "/c", "call", LAUNCHER] : [LAUNCHER] // it can't start a .cmd
-const SPENT = join(dirname(dirname(LAUNCHER)), "opencode") // a file per session: what each step took and cost, no texts
+const SPENT = join(dirname(dirname(LAUNCHER)), "opencode") // a file per session: what each step cost, which commands ran, which files changed
 const PATIENCE = 2000 // milliseconds; a hook that takes longer says nothing
 
 /** Ask brim about an event. It never fails: without an answer the agent goes on. */
@@ -40,11 +40,23 @@ const told = (answered) => answered.hookSpecificOutput?.additionalContext ?? ""
 const snake = (given) =>
   Object.fromEntries(Object.entries(given ?? {}).map(([key, value]) => [key.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), value]))
 
+/** What a call names: its command or files, and nothing of what it writes. */
+const named = ({ command, filePath, patchText } = {}) => ({
+  command,
+  filePath,
+  patchText: patchText?.split("\n").filter((line) => line.startsWith("*** ")).join("\n"),
+})
+
 export const Brim = async ({ client, directory }) => {
   const starts = new Map() // how the next request of a session begins: "startup", or "compact"; "" if it's going on
   const later = new Map() // what is told before a call reaches the model with its result
   const file = (session) => join(SPENT, `${session}.jsonl`)
   const of = (session, more) => ({ session_id: session, cwd: directory, transcript_path: file(session), ...more })
+  const note = async (session, line) => {
+    await mkdir(SPENT, { recursive: true, mode: 0o700 })
+    const whole = { timestamp: Date.now(), sessionID: session, cwd: directory, ...line }
+    await appendFile(file(session), JSON.stringify(whole) + "\n", { mode: 0o600 })
+  }
   const show = (answered) => {
     const message = answered.systemMessage // is for the person
     if (message) client.tui.showToast({ body: { title: "brim", message, variant: "warning" } }).catch(() => {})
@@ -76,6 +88,8 @@ export const Brim = async ({ client, directory }) => {
       later.set(callID, told(answered))
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
+      const state = { status: "completed", input: named(args), output: "", metadata: { exit: output.metadata?.exit } }
+      await note(sessionID, { type: "tool_use", part: { type: "tool", tool, callID, state } }).catch(() => {})
       const about = { tool_name: tool, tool_input: snake(args), tool_use_id: callID, tool_response: output.output }
       const texts = [later.get(callID), await begin(sessionID), told(show(await answer("PostToolUse", of(sessionID, about))))]
       later.delete(callID)
@@ -88,9 +102,7 @@ export const Brim = async ({ client, directory }) => {
     event: async ({ event }) => {
       const { part, sessionID: session } = event.properties ?? {}
       if (event.type === "message.part.updated" && part.type === "step-finish") {
-        await mkdir(SPENT, { recursive: true, mode: 0o700 })
-        const line = { type: "step_finish", timestamp: Date.now(), sessionID: part.sessionID, cwd: directory, part }
-        await appendFile(file(part.sessionID), JSON.stringify(line) + "\n", { mode: 0o600 })
+        await note(part.sessionID, { type: "step_finish", part })
       }
       if (event.type === "session.compacted") starts.set(session, "compact")
       if (event.type === "session.idle") show(await answer("Stop", of(session, {})))
