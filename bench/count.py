@@ -40,7 +40,7 @@ def main() -> int:
         results = run(Path(folder), quick=options.quick)
     print_tables(results)
     if options.write:
-        chart(results, ROOT / "docs" / "benchmarks.png")
+        chart(results, ROOT / "docs" / "measurements.png")
     return finish(options, results.as_dict(), judge(results), published(results, options))
 
 

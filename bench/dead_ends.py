@@ -19,7 +19,6 @@ from typing import Any
 from brim.agents.readers import AnyReader
 from brim.memory.repetition import RULES as RULE_TEXTS
 from brim.memory.repetition import RepetitionDetector
-from brim.memory.repetition.findings import SUSPECTING
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES
 from labelled.dead_ends.unclear import UNCLEAR
@@ -35,8 +34,6 @@ from labelled.streams import Line, Scenario, Scenarios, Session
 from report import Target, arguments, finish, table, this_machine
 
 RULES = tuple(RULE_TEXTS)
-CONFIRMING = tuple(rule for rule in RULES if rule not in SUSPECTING)
-"""These confirm what they find; the others only suspect."""
 SETS: dict[str, Scenarios] = {
     "developed": DEVELOPED + LOOK_ALIKES,
     "unseen": UNSEEN + UNSEEN_ALIKES,
@@ -99,21 +96,14 @@ def sessions(scenario: Scenario, variants: int) -> list[tuple[str, list[Line]]]:
 
 
 def detected(lines: list[Line]) -> dict[str, str]:
-    """Return the rules that found something in *lines*, each with the last status that it came to.
-
-    An undone edit counts when it is confirmed: until then nobody is told.
-    """
+    """Return the rules that found something in *lines*, each with the last status that it came to."""
     reader, detector = AnyReader(), RepetitionDetector()
     statuses: dict[str, str] = {}
-    confirmed: set[str] = set()
     for at, line in enumerate(json.loads(json.dumps(lines))):
         for event in reader.events(line, at):
             for dead_end in detector.update(event):
                 statuses[dead_end.rule] = dead_end.status
-                if dead_end.status == "confirmed":
-                    confirmed.add(dead_end.rule)
-    reported = {*SUSPECTING, *confirmed}
-    return {rule: status for rule, status in statuses.items() if rule in reported}
+    return statuses
 
 
 class Score:
@@ -166,8 +156,7 @@ class Score:
         rows = []
         for label, rules in (
             *((rule, (rule,)) for rule in RULES),
-            ("suspects", SUSPECTING),
-            ("confirmed", CONFIRMING),
+            ("all", RULES),
         ):
             counts = [
                 sum(counter[rule] for rule in rules)
@@ -204,14 +193,7 @@ class Score:
                 }
                 for rule in RULES
             },
-            "confirmed": {
-                "precision": self.precision(CONFIRMING),
-                "recall": self.recall(CONFIRMING),
-            },
-            "suspects": {
-                "precision": self.precision(SUSPECTING),
-                "recall": self.recall(SUSPECTING),
-            },
+            "all": {"precision": self.precision(RULES), "recall": self.recall(RULES)},
             "wrong": self.wrong,
         }
 
@@ -244,10 +226,8 @@ def judge(name: str, score: Score) -> list[Target]:
     """Compare a set with what brim promises: to call something a dead end wrongly is worse than to
     miss one."""
     return [
-        Target(f"confirmed, {name}: precision", score.precision(CONFIRMING), at_least=0.98),
-        Target(f"confirmed, {name}: recall", score.recall(CONFIRMING), at_least=0.9),
-        Target(f"suspects, {name}: precision", score.precision(SUSPECTING), at_least=0.9),
-        Target(f"suspects, {name}: recall", score.recall(SUSPECTING), at_least=0.9),
+        Target(f"{name}: precision", score.precision(RULES), at_least=0.98),
+        Target(f"{name}: recall", score.recall(RULES), at_least=0.9),
     ]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import statistics
 import subprocess
@@ -319,8 +320,10 @@ def edit_rules(home: Path, round: int) -> None:
     """Change 60 rules by hand."""
     path = home / "rules.toml"
     paragraphs = path.read_text(encoding="utf-8").split("\n[")
-    for number in range(60):
+    plain = [number for number, text in enumerate(paragraphs) if 'text = "' in text]
+    for number in plain[:60]:
         head, text, tail = paragraphs[number].partition('text = "')
+        tail = re.sub(r"^Round \d+: ", "", tail)
         paragraphs[number] = f"{head}{text}Round {round}: {tail}"
     path.write_text("\n[".join(paragraphs), encoding="utf-8")
 

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from brim.rules import Rule, StoredCosts, Tier
+from brim.rules.sections import Section, section_of
 from brim.rules.text import is_protected
-from brim.rules.tiers import FIDELITY, Section, section_of
+from brim.rules.tiers import FIDELITY
 
 Option = tuple[int, float]
 """Tokens and value."""

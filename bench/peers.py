@@ -4,7 +4,7 @@ An engine is a few lines of source that bind ``count``; the same lines run in th
 the cold start, in a fresh one. ``VOCABULARIES`` in them is a folder that ``write_vocabularies``
 fills: rank files for tiktoken, fastokens and gigatoken, a ``tokenizer.json`` for Hugging Face. The
 other engines carry the vocabulary in their package. fastokens and gigatoken were weighed for
-brim[fast] (docs/decisions/0002) and are measured if they are installed.
+brim[fast] (docs/decisions) and are measured if they are installed.
 """
 
 from __future__ import annotations

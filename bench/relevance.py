@@ -1,10 +1,11 @@
 """Which rules an agent knows when it acts: ``python bench/relevance.py [FOLDER] [--unseen] [--json
 FILE]``.
 
-Each labelled situation is played through the hooks, each in a process of its own: a session begins,
-files are read, a prompt is typed. What the agent was told by then is compared with the labels. Next
-to it: the whole rule file, the rules that Claude Code would load by ``paths:``, rules by chance,
-and BM25 over the prompt, all within the same tokens. Progress goes to standard error.
+Each labelled situation is played through the hooks that ``brim init`` installs, each in a process of
+its own: a session begins, files are read, a prompt is typed. What the agent was told by then is
+compared with the labels. Next to it: the whole rule file, the rules that Claude Code would load by
+``paths:``, rules by chance, and BM25 over the prompt, all within the same tokens. With ``--beside
+FOLDER`` the rules of further projects stand in the one store. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from brim.config.trust import trust
-from brim.rules.accepted import AcceptedRules
 from brim.rules.globs import matches
 from brim.rules.prose import inferred_condition
 from brim.rules.stems import stems_of
@@ -35,7 +34,6 @@ from report import arguments, finish, table, this_machine
 
 LABELLED = Path(__file__).parent / "labelled" / "relevance"
 BUDGETS = ((2000, 500), (400, 400), (200, 200), (100, 100))
-HOOK = "import sys; from brim.hooks import main; sys.argv[0] = 'hook'; main()"
 
 Situation = dict[str, Any]
 
@@ -119,6 +117,9 @@ def main() -> int:
         "--unseen", action="store_true", help="play the set that is kept for the end"
     )
     parser.add_argument(
+        "--beside", type=Path, action="append", default=[], help="further projects in the one store"
+    )
+    parser.add_argument(
         "--no-files", action="store_true", help="start and prompt only: no file is read before"
     )
     options = parser.parse_args()
@@ -133,7 +134,8 @@ def main() -> int:
         found[f"{start}/{dynamic}"] = vars(score)
         rows.append(score.row(f"brim, {start:,}/{dynamic}"))
     if not options.quick:
-        score = play([joined(projects)], *BUDGETS[0])
+        others = [silent(project) for folder in options.beside for project in load(folder)]
+        score = play([joined([*projects, *others])], *BUDGETS[0])
         found["one store"] = vars(score)
         rows.append(score.row("brim, 2,000/500, all rules in one store"))
     room = round(found["2000/500"]["tokens"] / found["2000/500"]["situations"])
@@ -169,6 +171,11 @@ def without_files(project: Project) -> Project:
     return replace(project, situations=tuple({**each, "files": []} for each in project.situations))
 
 
+def silent(project: Project) -> Project:
+    """Return *project* as one that only competes."""
+    return replace(project, situations=())
+
+
 def joined(projects: list[Project]) -> Project:
     """Return all *projects* as one, with all their rules in one store."""
     rules, situations = [], []
@@ -190,39 +197,86 @@ def play(projects: list[Project], start: int, dynamic: int) -> Score:
         say(f"relevance: {project.name}, {start}/{dynamic}")
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder).resolve()
-            environ = prepare(place, project.rules, start, dynamic)
+            client = prepare(place, project.rules, start, dynamic)
             for number, each in enumerate(project.situations):
-                told = [hook(place, environ, number, "SessionStart", source="startup")]
+                told = [client.hook(number, "SessionStart", source="startup")]
                 for path in each.get("files", ()):
                     given = {"file_path": str(place / "project" / path)}
                     told.append(
-                        hook(
-                            place, environ, number, "PreToolUse", tool_name="Read", tool_input=given
-                        )
+                        client.hook(number, "PreToolUse", tool_name="Read", tool_input=given)
                     )
-                told.append(hook(place, environ, number, "UserPromptSubmit", prompt=each["prompt"]))
+                told.append(client.hook(number, "UserPromptSubmit", prompt=each["prompt"]))
                 text = "".join(told)
                 score.add(whole_in(text, project.rules), each["labels"], tokens_of(text))
     return score
 
 
-def prepare(
-    place: Path, rules: tuple[LabelledRule, ...], start: int, dynamic: int
-) -> dict[str, str]:
-    """Make a home with *rules* and a project; return the environment of the hooks."""
+@dataclass(frozen=True)
+class Client:
+    """An agent that runs the hooks in its settings."""
+
+    place: Path
+    environ: dict[str, str]
+    commands: dict[str, str]
+    """What runs at each event."""
+
+    @classmethod
+    def install(cls, place: Path, environ: dict[str, str]) -> Client:
+        """Let ``brim init`` write the settings, and read the hooks from there."""
+        client = cls(place, environ, {})
+        client.brim("init", "--agent", "claude", "--yes")
+        client.brim("rules", "trust", "--yes")
+        written = (place / "home" / ".claude" / "settings.json").read_text(encoding="utf-8")
+        commands = {}
+        for event, entries in json.loads(written)["hooks"].items():
+            commands[event] = entries[0]["hooks"][0]["command"]
+        return replace(client, commands=commands)
+
+    def brim(self, *words: str) -> None:
+        """Run a command of brim in the project."""
+        subprocess.run(
+            [sys.executable, "-m", "brim", *words],
+            cwd=self.place / "project",
+            env=self.environ,
+            capture_output=True,
+            check=True,
+        )
+
+    def hook(self, number: int, event: str, **fields: Any) -> str:
+        """Return what the hook says to the model at *event* of session *number*."""
+        said = {
+            "session_id": f"s-{number}",
+            "cwd": str(self.place / "project"),
+            "hook_event_name": event,
+            "model": "gpt-5",
+        }
+        done = subprocess.run(
+            self.commands[event],
+            shell=True,
+            input=json.dumps({**said, **fields}),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.place / "project",
+            env=self.environ,
+        )
+        answer = json.loads(done.stdout) if done.stdout else {}
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def prepare(place: Path, rules: tuple[LabelledRule, ...], start: int, dynamic: int) -> Client:
+    """Make a home with brim's hooks and a project with *rules*."""
     home = place / "home" / ".brim"
     home.mkdir(parents=True, mode=0o700)
+    (place / "home" / ".claude").mkdir()
     (place / "project" / ".git").mkdir(parents=True)
     (place / "project" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
     settings = f"token_budget:\n  default: {start}\n  dynamic_context: {dynamic}\nmodel: gpt-5\n"
     (home / "config.yaml").write_text(settings, encoding="utf-8")
-    written = rules_file(rules)
     project = place / "project"
     (project / ".brim").mkdir()
-    (project / ".brim" / "rules.toml").write_text(written, encoding="utf-8")
-    trust(str(project), str(home))
-    AcceptedRules(str(home), str(project)).accept(written)
-    return {"HOME": str(place / "home"), "PATH": os.environ.get("PATH", "")}
+    (project / ".brim" / "rules.toml").write_text(rules_file(rules), encoding="utf-8")
+    return Client.install(place, {"HOME": str(place / "home"), "PATH": os.environ.get("PATH", "")})
 
 
 def rules_file(rules: tuple[LabelledRule, ...]) -> str:
@@ -232,26 +286,6 @@ def rules_file(rules: tuple[LabelledRule, ...]) -> str:
         name = rule.id.replace(":", "-")
         paragraphs.append(paragraph_of(name, {"text": rule.text, "section": rule.heading}))
     return "\n".join(paragraphs)
-
-
-def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields: Any) -> str:
-    """Return what the hook says to the model at *event*."""
-    said = {
-        "session_id": f"s-{number}",
-        "cwd": str(place / "project"),
-        "hook_event_name": event,
-        "model": "gpt-5",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", HOOK, event, "claude"],
-        input=json.dumps({**said, **fields}),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environ,
-    )
-    answer = json.loads(done.stdout) if done.stdout else {}
-    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def whole_in(text: str, rules: tuple[LabelledRule, ...]) -> set[str]:

@@ -17,7 +17,7 @@ script = [
 ]
 client = FakeModel(script)
 guard = brim.Guard(
-    MODEL, limit_usd=1, target=12_000
+    MODEL, limit_usd="1", target=12_000
 )  # without a target, it fills the model's window
 
 
@@ -43,7 +43,7 @@ while messages[-1]["role"] == "user":
         {"type": "tool_result", "tool_use_id": c.id, "content": read_file(**c.input)} for c in calls
     ]
     messages += [{"role": "user", "content": results}] if results else []
-spent = brim.money.dollars(guard.status().spent)
+spent = guard.status().spent
 print(
-    f"{response.content[0].text}\n{len(client.requests)} calls for {spent}. The last one: {call.receipt}"
+    f"{response.content[0].text}\n{len(client.requests)} calls for ${spent:.2f}. The last one: {call.receipt}"
 )

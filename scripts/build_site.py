@@ -23,6 +23,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from brim import cli
+from brim.config.settings import SETTINGS, Setting
 from brim.record import PlainData
 
 ROOT = Path(__file__).parent.parent
@@ -40,10 +41,20 @@ GUIDES = {
     "money": "ledgers.md",
     "rules": "activation.md",
     "memory": "memory.md",
-    "sessions": "context-api.md",
+    "sessions": "context.md",
     "tokens": "tokens.md",
 }
 """The packages that people import, and the page that explains each."""
+DATA_TABLES = {
+    "context.md": {"The keys of the JSON object": "context_json.tsv"},
+    "report.md": {"The keys of the JSON object": "report_json.tsv"},
+    "usage.md": {"The keys of the JSON object": "usage_json.tsv"},
+    "message_rules.md": {
+        "Checked": "history_rules.tsv",
+        "Not checked": "history_not_checked.tsv",
+    },
+}
+"""The pages of the site to which tables are added: too long to read on the page itself."""
 
 
 def stage(folder: Path) -> None:
@@ -57,6 +68,9 @@ def stage(folder: Path) -> None:
         )
     for name in FROM_ROOT:
         (folder / "docs" / name).write_text(relinked(ROOT / name, Path(name)), "utf-8")
+    for page_name, tables in DATA_TABLES.items():
+        with_tables = folder / "docs" / page_name
+        with_tables.write_text(with_tables.read_text("utf-8") + data_tables(tables), "utf-8")
     for place, text in reference_pages().items():
         (folder / "docs" / place).parent.mkdir(exist_ok=True)
         (folder / "docs" / place).write_text(text, "utf-8")
@@ -105,6 +119,7 @@ def reference_pages() -> dict[str, str]:
     pages = {f"api/{name}.md": package_page(name) for name in GUIDES}
     return {
         "commands.md": commands_page(),
+        "settings.md": settings_page(),
         "api/README.md": api_page(),
         "api/adapters.md": adapters_page(),
         **pages,
@@ -131,6 +146,32 @@ def commands_page() -> str:
             text += (
                 f"\n### brim {name}\n\n```text\n{cli.parser_of(name).format_help().rstrip()}\n```\n"
             )
+    return text
+
+
+def settings_page() -> str:
+    """Return every setting, as the program declares it."""
+    text = "# Every setting\n\n[Settings](config.md) says where values come from.\n\n"
+    text += "| key | default | variable | meaning |\n|---|---|---|---|\n"
+    for setting in SETTINGS:
+        text += setting_row(setting)
+    return text
+
+
+def setting_row(setting: Setting) -> str:
+    default = setting.shown(setting.default) or "-"
+    variables = ", ".join(f"`{variable}`" for variable in setting.variables) or "-"
+    return f"| `{setting.key}` | {default} | {variables} | {setting.help} |\n"
+
+
+def data_tables(names: dict[str, str]) -> str:
+    """Return tables of ``docs/data``, each below its title."""
+    text = ""
+    for title, name in names.items():
+        lines = (ROOT / "docs" / "data" / name).read_text("utf-8").splitlines()
+        header, *rows = ["| " + line.replace("\t", " | ") + " |\n" for line in lines]
+        rule = "|" + "---|" * (lines[0].count("\t") + 1) + "\n"
+        text += f"\n## {title}\n\n{header}{rule}{''.join(rows)}"
     return text
 
 

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import join, quote
+from typing import Any
 
 from tests.e2e.agents import Claude
 from tests.e2e.api import ModelApi
@@ -45,7 +46,7 @@ GROUND, PLAIN = "#1e222a", "#d8dee9"
 BASIC = ("#5c6370", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9")
 FAINT = "#8a909c"
 TRACK = "#2f3541"
-OTHERS = {"⎿": "└"}
+OTHERS = {"⎿": "└", "⏵": "▸"}
 """Signs that the font does not have."""
 
 
@@ -71,6 +72,10 @@ class Terminal:
             time.sleep(0.2)
         time.sleep(3)
         return self._tmux("capture-pane", "-e", "-p").rstrip()
+
+    def screen(self) -> str:
+        """Return everything that it shows now, with its colours."""
+        return self._tmux("capture-pane", "-e", "-p")
 
     def type(self, words: str) -> None:
         """Type a line."""
@@ -131,14 +136,7 @@ def statusline(folder: Path) -> str:
         world = World(folder, api)
         agent = Claude(program("claude") or "claude", world)
         agent.install()
-        known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
-        accepted = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "customApiKeyResponses": {"approved": ["dummy"], "rejected": []},
-            "projects": {str(world.project): known},
-        }
-        (world.home / ".claude" / ".claude.json").write_text(json.dumps(accepted))
+        accept_dialogs(world)
         environ = {**world.environ, **agent.environ(), "TERM": "xterm-256color"}
         command = started(
             environ,
@@ -168,6 +166,18 @@ def statusline(folder: Path) -> str:
             terminal.close()
 
 
+def accept_dialogs(world: World) -> None:
+    """Answer what Claude Code asks at its first start."""
+    trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    accepted = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": ["dummy"], "rejected": []},
+        "projects": {str(world.project): trusted},
+    }
+    (world.home / ".claude" / ".claude.json").write_text(json.dumps(accepted))
+
+
 def last_turn(shown: str, asked: str) -> str:
     """Return the lines from the last prompt on, without empty ones and without the client's own
     last line."""
@@ -180,18 +190,24 @@ def last_turn(shown: str, asked: str) -> str:
 
 def draw(shown: str, path: Path) -> None:
     """Draw what a terminal shows, with its colours."""
+    image_of(shown).save(path, optimize=True)
+
+
+def image_of(shown: str, *, size: int = SIZE, margin: int = MARGIN, columns: int = 0) -> Any:
+    """Return a picture of what a terminal shows, at least *columns* wide."""
     from PIL import Image, ImageDraw, ImageFont  # type: ignore[import-not-found,unused-ignore]
 
-    plain, bold = (ImageFont.truetype(FONT.format(style), SIZE) for style in ("", "-Bold"))
-    wide, high = plain.getlength("█"), round(SIZE * 1.25)
+    plain, bold = (ImageFont.truetype(FONT.format(style), size) for style in ("", "-Bold"))
+    wide, high = plain.getlength("█"), round(size * 1.25)
     state: dict[str, str | bool] = {}
     lines = [cells(line, state) for line in shown.split("\n")]
-    width = round(max(len(line) for line in lines) * wide) + 2 * MARGIN
-    image = Image.new("RGB", (width, len(lines) * high + 2 * MARGIN), GROUND)
+    columns = max(columns, *(len(line) for line in lines))
+    width = round(columns * wide) + 2 * margin
+    image = Image.new("RGB", (width, len(lines) * high + 2 * margin), GROUND)
     pen = ImageDraw.Draw(image)
     for row, line in enumerate(lines):
         for column, (sign, colour, is_bold) in enumerate(line):
-            x, y = MARGIN + column * wide, MARGIN + row * high
+            x, y = margin + column * wide, margin + row * high
             eighths = "▏▎▍▌▋▊▉█".find(sign) + 1
             if eighths or sign == "░":  # without gaps, as terminals do
                 pen.rectangle((x, y + 4, x + wide, y + high - 6), TRACK)
@@ -200,7 +216,7 @@ def draw(shown: str, path: Path) -> None:
                 )
             else:
                 pen.text((x, y), OTHERS.get(sign, sign), colour, bold if is_bold else plain)
-    image.save(path, optimize=True)
+    return image
 
 
 def cells(line: str, state: dict[str, str | bool]) -> list[tuple[str, str, bool]]:

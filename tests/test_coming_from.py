@@ -32,6 +32,7 @@ from brim.messages import FifoPruner
 from brim.money import build_wrap_up_prompt
 from brim.rules import Activation, Context, Graph, InjectionPlan, Section, Tier
 from brim.sessions import build_compact_prompt
+from brim.usd import Money
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember
 from tests.mcp.conftest import World
@@ -602,16 +603,19 @@ def check_scratch_writer(brim: Brim) -> None:
     "wrap-up prompt",
 )
 def check_cost(brim: Brim) -> None:
-    project = CostBudget(limit=10_000_000)
-    budget = CostBudget(limit=1_000_000, parent=project)
-    assert budget.add(790_000) == []
-    assert [notice.kind for notice in budget.add(10_000)] == ["COST_WARNING"]
-    assert [notice.kind for notice in budget.add(150_000)] == ["COST_LIMIT", "INPUT_REQUESTED"]
+    project = CostBudget(limit=Money(10_000_000))
+    budget = CostBudget(limit=Money(1_000_000), parent=project)
+    assert budget.add(Money(790_000)) == []
+    assert [notice.kind for notice in budget.add(Money(10_000))] == ["COST_WARNING"]
+    assert [notice.kind for notice in budget.add(Money(150_000))] == [
+        "COST_LIMIT",
+        "INPUT_REQUESTED",
+    ]
     assert not budget.may_spend
     budget.answer("continue")
     assert budget.may_spend
     assert project.spent == 950_000
-    assert "$0.95" in build_wrap_up_prompt(950_000, 1_000_000)
+    assert "$0.95" in build_wrap_up_prompt(Money(950_000), Money(1_000_000))
 
 
 def test_the_names_in_the_second_column_can_be_imported() -> None:

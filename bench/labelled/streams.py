@@ -40,7 +40,7 @@ class Scenario:
     name: str
     write: Callable[[Session], None]
     expects: dict[str, str] = field(default_factory=dict)
-    """The status that each rule must come to: ``suspect``, ``confirmed`` or ``resolved``."""
+    """The status that each rule must come to: ``confirmed`` or ``resolved``."""
     allows: frozenset[str] = frozenset()
     """Rules that may have something to say too, and need not."""
     shapes: tuple[str, ...] = (*CLAUDE, "codex")

@@ -25,7 +25,6 @@ from brim.messages.formats import repair as repair
 from brim.messages.formats import validate as validate
 from brim.messages.memory import MemoryConfig as MemoryConfig
 from brim.messages.memory import WorkingMemory as WorkingMemory
-from brim.messages.pruners import prune as prune
 from brim.models.catalog import cost as cost
 from brim.models.catalog import model as model
 from brim.money.budget import CostBudget as CostBudget
@@ -40,5 +39,6 @@ from brim.sessions.window.budget import ContextBudget as ContextBudget
 from brim.tokens.count import Count as Count
 from brim.tokens.counters import count as count
 from brim.tokens.counters import counter_for as counter_for
+from brim.usd import Money as Money
 
 __version__: str

@@ -163,7 +163,7 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     cent = DOLLAR // 100
     if up is None and 0 < micro < cent // 2:
         return "<$0.01"
-    amount = abs(micro)
+    amount = abs(int(micro))
     if up is None:
         amount += cent // 2
     elif up:

@@ -1,9 +1,10 @@
 """A model API on 127.0.0.1 that is as strict as the real ones, for the tests of the adapters.
 
-It speaks Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses, plain and
-streamed. What the real APIs refuse, it refuses: unknown roles, calls without results, results
-without calls, prompts that are too long, and thinking that is bound to another conversation. It
-plays a script for each conversation, and keeps every request with what it was answered.
+It speaks Anthropic's Messages, OpenAI's Chat Completions and Responses, Google's generateContent
+and Amazon's Converse, plain and streamed. What the real APIs refuse, it refuses: unknown roles,
+calls without results, results without calls, prompts that are too long, and thinking that is bound
+to another conversation. It plays a script for each conversation, and keeps every request with what
+it was answered.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from brim.guard.fake import refuse_many_markers, refuse_unbound_thinking, thinki
 from brim.messages import validate
 from brim.models import cost
 from brim.tokens import counter_for
-from tests.adapters.wires import WIRES, Refused, Reply, Wire
+from tests.adapters.wires import WIRES, Refused, Reply, Wire, event_stream
 
 Answer = str | tuple[str, dict[str, Any]]
 """A text, or the name of a tool and its arguments."""
@@ -67,7 +68,9 @@ class Request:
     @property
     def messages(self) -> list[Any]:
         """The messages, or the items of a Responses request."""
-        found: list[Any] = self.body.get("messages") or self.body.get("input") or []
+        found: list[Any] = (
+            self.body.get("messages") or self.body.get("input") or self.body.get("contents") or []
+        )
         return found
 
 
@@ -121,7 +124,7 @@ class Model:
     @property
     def spent(self) -> int:
         """What all answers together cost, in micro-dollars."""
-        return sum(cost(each.usage, each.body["model"]) or 0 for each in self.answered)
+        return sum(int(cost(each.usage, each.body["model"]) or 0) for each in self.answered)
 
     def fail(self, *statuses: int) -> None:
         """Let the next requests fail with these statuses, one each; 0 answers the request."""
@@ -144,6 +147,7 @@ class Model:
                 {"error": {"type": "not_found_error", "message": f"nothing is at {path}"}},
                 None,
             )
+        body = wire.read(path, body)
         with self._lock:
             request = Request(path, body, "")
             self.requests.append(request)
@@ -228,7 +232,9 @@ class _Handler(BaseHTTPRequestHandler):
         status, value, events = self.model.answer(
             self.path.partition("?")[0], json.loads(raw or b"{}")
         )
-        if events is None:
+        if events is not None and self.path.endswith("/converse-stream"):
+            self._send(status, "application/vnd.amazon.eventstream", event_stream(events))
+        elif events is None:
             self._send(status, "application/json", json.dumps(value).encode())
         else:
             self._send(status, "text/event-stream", b"".join(_lines(events)))
@@ -252,5 +258,5 @@ def _lines(events: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
     for event in events:
         name = f"event: {event['type']}\n" if "type" in event else ""
         yield f"{name}data: {json.dumps(event)}\n\n".encode()
-    if events and "type" not in events[0]:
+    if events and "object" in events[0] and "type" not in events[0]:
         yield b"data: [DONE]\n\n"

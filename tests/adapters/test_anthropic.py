@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import anthropic
 import pytest
 
-from brim.adapters.anthropic import brim_middleware
+from brim.adapters import anthropic as adapter
 from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.rules import Rule
@@ -39,7 +39,7 @@ class ClaudeAgent(Agent):
 
     def __init__(self, url: str, *, name: str = MODEL, **settings: Any) -> None:
         self.name = name
-        about: Any = {"base_url": url, "api_key": "x", "middleware": [brim_middleware(**settings)]}
+        about: Any = {"base_url": url, "api_key": "x", "middleware": [adapter.guard(**settings)]}
         self.client, self.later = anthropic.Anthropic(**about), anthropic.AsyncAnthropic(**about)
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
@@ -115,15 +115,15 @@ def model() -> Any:
         yield model
 
 
-def client(model: Model, *args: Any, **settings: Any) -> anthropic.Anthropic:
+def client(model: Model, **settings: Any) -> anthropic.Anthropic:
     return anthropic.Anthropic(
-        base_url=model.url, api_key="x", middleware=[brim_middleware(*args, **settings)]
+        base_url=model.url, api_key="x", middleware=[adapter.guard(**settings)]
     )
 
 
 def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
-    guard = Guard(MODEL, limit_usd=1)
-    guarded = client(model, guard)
+    guard = Guard(MODEL, limit_usd="1")
+    guarded = client(model, guard=guard)
     raw = guarded.messages.with_raw_response.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert raw.parse().content[0].text == "Done."  # type: ignore[union-attr]
     with guarded.messages.with_streaming_response.create(
@@ -142,10 +142,10 @@ def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
     ("statuses", "is_kept"), [((500, 500, 500), True), ((429, 429, 429), False)]
 )
 def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_kept: bool) -> None:
-    guard = Guard(MODEL, limit_usd=1)
+    guard = Guard(MODEL, limit_usd="1")
     model.fail(*statuses)
     with pytest.raises(anthropic.APIStatusError):
-        client(model, guard).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
+        client(model, guard=guard).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
     status = guard.status()
     assert status is not None
     assert len(model.requests) == 3
@@ -156,7 +156,7 @@ def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_
 
 
 def test_tokens_can_be_counted_when_the_limit_is_spent(model: Model) -> None:
-    guarded = client(model, limit_usd=0)
+    guarded = client(model, limit_usd="0")
     with pytest.raises(LimitReached):
         guarded.messages.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert model.requests == []
@@ -169,7 +169,7 @@ def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> Non
 
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).messages.create(**about, **more)
+            client(model, limit_usd="0").messages.create(**about, **more)
         return refused.value.amount
 
     def search(**more: Any) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> Non
     assert reserved(extra_body={"inference_geo": "us"}) > reserved()
     assert reserved(**search(max_uses=2)) >= reserved() + 20_000  # a search costs a cent
     with pytest.raises(UnknownPrice, match="max_uses"):
-        client(model, limit_usd=100).messages.create(**about, **search())
+        client(model, limit_usd="100").messages.create(**about, **search())
     assert model.requests == []
 
 

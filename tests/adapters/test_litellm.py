@@ -29,7 +29,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch prices fro
 
 import litellm
 
-from brim.adapters.litellm import BrimLogger, wrap
+from brim.adapters import litellm as adapter
+from brim.adapters.litellm import wrap
 from brim.errors import InputError
 from brim.guard import Guard
 from brim.money import open_ledger
@@ -129,7 +130,7 @@ class LoggedAgent(LiteAgent):
     """A loop around ``litellm.acompletion``, with a logger among the callbacks."""
 
     def __init__(self, url: str, **settings: Any) -> None:
-        self.url, self.logger = url, BrimLogger(**settings)
+        self.url, self.logger = url, adapter.guard(**settings)
         litellm.callbacks = [self.logger]
 
     async def acompletion(self, **asked: Any) -> Any:
@@ -228,10 +229,10 @@ def spent(guard: Guard) -> tuple[int, int]:
 
 @pytest.mark.parametrize("is_wrapped", [False, True])
 def test_an_answer_from_the_cache_costs_nothing(model: Model, is_wrapped: bool) -> None:
-    guard = Guard("openai/gpt-4o", limit_usd=1)
+    guard = Guard("openai/gpt-4o", limit_usd="1")
     litellm.cache = litellm.Cache()
-    ask = wrap(guard).acompletion if is_wrapped else litellm.acompletion
-    litellm.callbacks = [] if is_wrapped else [BrimLogger(guard)]
+    ask = wrap(guard=guard).acompletion if is_wrapped else litellm.acompletion
+    litellm.callbacks = [] if is_wrapped else [adapter.guard(guard=guard)]
 
     async def main() -> None:
         for _ in range(2):
@@ -249,8 +250,8 @@ def test_an_answer_from_the_cache_costs_nothing(model: Model, is_wrapped: bool) 
 
 
 def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None:
-    guard = Guard("openai/gpt-4o", limit_usd=1)
-    litellm.callbacks = [BrimLogger(guard)]
+    guard = Guard("openai/gpt-4o", limit_usd="1")
+    litellm.callbacks = [adapter.guard(guard=guard)]
     params = {key: value for key, value in about(model).items() if key != "messages"}
     router = litellm.Router(
         [{"model_name": "main", "litellm_params": {**params, "max_retries": 0}}], num_retries=2
@@ -269,8 +270,8 @@ def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None
 
 
 def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    litellm.callbacks = [BrimLogger(guard)]
+    guard = Guard("gpt-4o", limit_usd="1")
+    litellm.callbacks = [adapter.guard(guard=guard)]
 
     async def main(stream: bool) -> None:
         about_it = {"api_base": f"{model.url}/v1", "api_key": "x", "stream": stream}
@@ -295,7 +296,7 @@ def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
 
 
 def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
-    litellm.callbacks = [BrimLogger(limit_usd=1)]
+    litellm.callbacks = [adapter.guard(limit_usd="1")]
 
     async def by_place() -> None:
         await litellm.acompletion("openai/gpt-4o", HELLO, api_base=f"{model.url}/v1", api_key="x")
@@ -317,7 +318,7 @@ def test_a_dearer_model_cannot_answer_in_place_of_the_one_that_was_reserved(
 ) -> None:
     asked: dict[str, Any] = {"messages": HELLO, "max_tokens": 100, field: models}
     asked |= {"api_base": f"{model.url}/v1", "api_key": "x"}
-    guarded = wrap(limit_usd=1)
+    guarded = wrap(limit_usd="1")
     with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
         guarded.completion("openai/gpt-4o-mini", **asked)
     with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
@@ -327,7 +328,7 @@ def test_a_dearer_model_cannot_answer_in_place_of_the_one_that_was_reserved(
 
 def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> None:
     model.window = 200_000
-    guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)
+    guard = Guard("anthropic/claude-sonnet-4-5", limit_usd="5")
     text = {"role": "user", "content": "word " * 1_000}
     history = [text, *[{"role": "assistant", "content": "word " * 1_000}, text] * 80]
     asked: dict[str, Any] = {
@@ -336,7 +337,7 @@ def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> Non
         "api_base": model.url,
         "api_key": "x",
     }
-    wrap(guard).completion(**asked)
+    wrap(guard=guard).completion(**asked)
     assert model.refused == []
     assert model.answered[0].body["max_tokens"] == 64_000
     assert 80_000 < model.answered[0].tokens < 136_000
@@ -351,8 +352,8 @@ uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
 
 def test_the_proxy_is_guarded(model: Model, tmp_path: Path) -> None:
     (tmp_path / "guarded.py").write_text(
-        "from brim.adapters.litellm import BrimLogger\n"
-        'logger = BrimLogger(ledger="spend.db", scope="proxy", limit_usd="0.0052", max_output=500)\n'
+        "from brim.adapters.litellm import guard\n"
+        'logger = guard(ledger="spend.db", scope="proxy", limit_usd="0.0052", max_output=500)\n'
     )
     params = {"model": "openai/gpt-4o", "api_base": f"{model.url}/v1", "api_key": "x"}
     config = {

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import openai
 import pytest
 
-from brim.adapters.openai import wrap
+from brim.adapters import openai as adapter
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.rules import Rule
@@ -51,7 +51,7 @@ def clients(url: str, **settings: Any) -> tuple[openai.OpenAI, openai.AsyncOpenA
         **settings,
         "ledger": guard.ledger,
     }  # one limit for both, also if there is no ledger
-    return wrap(plain, **shared), wrap(later, **shared)
+    return adapter.guard(plain, **shared), adapter.guard(later, **shared)
 
 
 class ChatAgent(Agent):
@@ -207,14 +207,14 @@ OPENED: list[openai.OpenAI] = []
 HELLO: list[Any] = [{"role": "user", "content": TASK}]
 
 
-def client(model: Model, *guard: Guard, **settings: Any) -> openai.OpenAI:
+def client(model: Model, **settings: Any) -> openai.OpenAI:
     OPENED.append(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"))
-    return wrap(OPENED[-1], *guard, **settings)
+    return adapter.guard(OPENED[-1], **settings)
 
 
 def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = client(model, guard)
+    guard = Guard("gpt-4o", limit_usd="1")
+    wrapped = client(model, guard=guard)
     stream = wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "Done."
     status = guard.status()
@@ -260,7 +260,7 @@ def test_only_a_setting_adds_a_cap(model: Model) -> None:
 def test_the_longest_answers_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).chat.completions.create(
+            client(model, limit_usd="0").chat.completions.create(
                 model="gpt-4o", messages=HELLO, **more
             )
         return refused.value.amount
@@ -273,7 +273,7 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
 def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).responses.create(
+            client(model, limit_usd="0").responses.create(
                 model="gpt-5", input=TASK, max_output_tokens=1_000, **more
             )
         return refused.value.amount
@@ -285,14 +285,14 @@ def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
         **searching, max_tool_calls=2
     )
     with pytest.raises(UnknownPrice, match="max_tool_calls"):
-        client(model, limit_usd=100).responses.create(model="gpt-5", input=TASK, **searching)
+        client(model, limit_usd="100").responses.create(model="gpt-5", input=TASK, **searching)
     assert model.requests == []
 
 
 def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:
     model.script = parallel(1)
-    guard = Guard("gpt-4o", limit_usd=5, max_output=MAX_OUTPUT, target=TARGET)
-    wrapped = client(model, guard)
+    guard = Guard("gpt-4o", limit_usd="5", max_output=MAX_OUTPUT, target=TARGET)
+    wrapped = client(model, guard=guard)
     first = wrapped.responses.create(model="gpt-4o", input=TASK, tools=ITEM_TOOLS)
     call = next(item for item in first.output if item.type == "function_call")
     output: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "text"}
@@ -322,8 +322,8 @@ def test_rules_are_told_in_a_system_message(model: Model) -> None:
 
 
 def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = client(model, guard)
+    guard = Guard("gpt-4o", limit_usd="1")
+    wrapped = client(model, guard=guard)
     with wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True) as stream:
         next(iter(stream))
     status = guard.status()
@@ -332,11 +332,11 @@ def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
 
 
 def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def main() -> None:
         about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
-        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+        async with adapter.guard(openai.AsyncOpenAI(**about), guard=guard) as wrapped:
             await wrapped.chat.completions.create(model="gpt-4o", messages=HELLO)
 
     asyncio.run(main())
@@ -344,12 +344,12 @@ def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
     with pytest.raises(InputError, match="not both"):
         client(model, guard=guard, scope=SCOPE)
     with pytest.raises(InputError, match="OpenAI"):
-        wrap("client")
+        adapter.guard("client")
 
 
 def test_other_requests_are_left_alone(model: Model) -> None:
     with pytest.raises(openai.NotFoundError):
-        client(model, limit_usd=0).embeddings.create(model="text-embedding-3-small", input="text")
+        client(model, limit_usd="0").embeddings.create(model="text-embedding-3-small", input="text")
 
 
 def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
@@ -370,11 +370,11 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
 def test_options_of_a_stream_are_kept_and_usage_is_asked_for(
     model: Model, options: dict[str, bool], is_extra: bool
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
     about: Any = {"model": "gpt-4o", "messages": HELLO, "stream": True}
     given: Any = {"stream_options": options}
     more: Any = {"extra_body": given} if is_extra else given
-    chunks = list(client(model, guard).chat.completions.create(**about, **more))
+    chunks = list(client(model, guard=guard).chat.completions.create(**about, **more))
     assert model.answered[-1].body["stream_options"] == {**options, "include_usage": True}
     asked_for_usage = options.get("include_usage", False)
     assert all(chunk.choices for chunk in chunks) is not asked_for_usage
@@ -419,8 +419,8 @@ ASYNC_READERS: dict[str, Callable[[Any], Any]] = {
 def test_a_streaming_response_is_settled_however_it_is_read(
     model: Model, api: str, reader: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    raw = endpoint(client(model, guard), api).with_streaming_response
+    guard = Guard("gpt-4o", limit_usd="1")
+    raw = endpoint(client(model, guard=guard), api).with_streaming_response
     with raw.create(**request_of(api, stream=True)) as response:
         assert "Done." in str(READERS[reader](response))
     assert spent_and_reserved(guard) == (model.spent, 0)
@@ -432,7 +432,7 @@ def test_a_streaming_response_is_settled_however_it_is_read(
 def test_an_async_streaming_response_is_settled_however_it_is_read(
     model: Model, api: str, reader: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def parts(response: Any) -> list[Any]:
         if reader == "all at once":
@@ -442,7 +442,7 @@ def test_an_async_streaming_response_is_settled_however_it_is_read(
 
     async def main() -> str:
         about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
-        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+        async with adapter.guard(openai.AsyncOpenAI(**about), guard=guard) as wrapped:
             raw = endpoint(wrapped, api).with_streaming_response
             async with raw.create(**request_of(api, stream=True)) as response:
                 return str(await parts(response))
@@ -454,8 +454,8 @@ def test_an_async_streaming_response_is_settled_however_it_is_read(
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    raw = endpoint(client(model, guard), api).with_streaming_response
+    guard = Guard("gpt-4o", limit_usd="1")
+    raw = endpoint(client(model, guard=guard), api).with_streaming_response
     with (
         pytest.warns(
             UserWarning, match="closed before its usage came, so its money stays reserved"
@@ -469,11 +469,11 @@ def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> 
 
 @pytest.mark.parametrize("api", APIS)
 def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
+    guard = Guard("gpt-4o", limit_usd="1")
 
     async def main() -> None:
         about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
-        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+        async with adapter.guard(openai.AsyncOpenAI(**about), guard=guard) as wrapped:
             raw = endpoint(wrapped, api).with_streaming_response
             async with raw.create(**request_of(api, stream=True)):
                 pass
@@ -492,8 +492,10 @@ def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: s
 def test_a_raw_response_is_settled_when_it_is_parsed(
     model: Model, api: str, stream: bool, way: str
 ) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    raw = getattr(endpoint(client(model, guard), api), way).create(**request_of(api, stream=stream))
+    guard = Guard("gpt-4o", limit_usd="1")
+    raw = getattr(endpoint(client(model, guard=guard), api), way).create(
+        **request_of(api, stream=stream)
+    )
     with raw if way == "with_streaming_response" else nullcontext(raw) as response:
         answer = response.parse()
         assert "Done." in str(list(answer) if stream else answer)

@@ -22,7 +22,7 @@ import agents
 from agents.models.openai_provider import OpenAIProvider
 from openai import AsyncOpenAI
 
-from brim.adapters.openai_agents import brim_run_config
+from brim.adapters import openai_agents as adapter
 from brim.errors import InputError
 from brim.money import open_ledger
 from brim.rules import Rule
@@ -86,7 +86,7 @@ class SdkAgent(Agent):
             model_settings=agents.ModelSettings(include_usage=True),
             tracing_disabled=True,
         )
-        self.config = brim_run_config(given, **settings)
+        self.config = adapter.guard(given, **settings)
 
     def client(self) -> AsyncOpenAI:
         made = AsyncOpenAI(base_url=f"{self.url}/v1", api_key="none")
@@ -177,7 +177,7 @@ def test_the_result_keeps_what_the_request_leaves_out(model: Model) -> None:
 
 def test_a_session_is_a_conversation_that_stays_cut(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
-    agent = started(model, limit_usd=1, target=4_000, max_output=500)
+    agent = started(model, limit_usd="1", target=4_000, max_output=500)
     session = agents.SQLiteSession("one")
     for question in (TASK, "And now?", "And then?", "Sure?"):
         asyncio.run(ask(agent, agent.made(contents), question, session=session))
@@ -188,7 +188,7 @@ def test_a_session_is_a_conversation_that_stays_cut(model: Model) -> None:
 
 
 def test_a_model_of_an_agents_own_is_refused_unless_it_is_guarded(model: Model) -> None:
-    agent = started(model, limit_usd=1, max_output=500)
+    agent = started(model, limit_usd="1", max_output=500)
 
     async def both() -> None:
         async with agent.client() as client:
@@ -218,7 +218,7 @@ def test_a_model_of_the_configuration_is_guarded(model: Model) -> None:
             own = agents.RunConfig(
                 model=agents.OpenAIResponsesModel("gpt-4o", client), tracing_disabled=True
             )
-            config = brim_run_config(own, limit_usd=1, max_output=500)
+            config = adapter.guard(own, limit_usd="1", max_output=500)
             await agents.Runner.run(agents.Agent(name="reader"), TASK, run_config=config)
             return config
 
@@ -231,7 +231,7 @@ def test_a_filter_of_the_callers_is_kept(model: Model) -> None:
         return data.model_data
 
     agent = started(model, max_output=500)
-    agent.config = brim_run_config(
+    agent.config = adapter.guard(
         agents.RunConfig(
             model_provider=Provider(True), tracing_disabled=True, call_model_input_filter=louder
         )
@@ -241,7 +241,7 @@ def test_a_filter_of_the_callers_is_kept(model: Model) -> None:
 
 
 def test_what_the_provider_keeps_is_sent_as_it_is_and_paid(model: Model) -> None:
-    agent = started(model, limit_usd=5, max_output=500)
+    agent = started(model, limit_usd="5", max_output=500)
     first = asyncio.run(ask(agent, agent.made(contents)))
     more: Any = {"previous_response_id": first.last_response_id}
     assert asyncio.run(ask(agent, agent.made(contents), "And now?", **more)).final_output == "Done."
@@ -252,7 +252,7 @@ def test_what_the_provider_keeps_is_sent_as_it_is_and_paid(model: Model) -> None
 
 def test_a_handoff_is_counted_and_paid(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn else [("transfer_to_writer", {})]
-    agent = started(model, limit_usd=1, max_output=500)
+    agent = started(model, limit_usd="1", max_output=500)
     writer = agents.Agent(name="writer", model="gpt-4o-mini", instructions="Write.")
     reader = agents.Agent(name="reader", model="gpt-4o", handoffs=[writer])
     assert asyncio.run(ask(agent, reader)).final_output == "Done."
@@ -276,7 +276,7 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
         ({"max_output": 200}, 300, 300),
         ({}, None, None),
     ):
-        agent = started(model, limit_usd=1, **settings)
+        agent = started(model, limit_usd="1", **settings)
         reader = agents.Agent(
             name="reader", model="gpt-4o", model_settings=agents.ModelSettings(max_tokens=own)
         )
@@ -285,7 +285,7 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
 
 
 def test_a_stream_without_usage_keeps_its_reservation_and_its_answer(model: Model) -> None:
-    agent = SdkAgent(model.url, False, limit_usd=1, max_output=500)
+    agent = SdkAgent(model.url, False, limit_usd="1", max_output=500)
     agent.config.model_settings = None
     with pytest.warns(UserWarning, match="reserved"):
         assert asyncio.run(agent.arun(TASK, contents, stream=True)) == "Done."
@@ -294,7 +294,7 @@ def test_a_stream_without_usage_keeps_its_reservation_and_its_answer(model: Mode
 
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
     model.script = lambda _: ['{"line": 7}']
-    agent = started(model, limit_usd=1, max_output=500)
+    agent = started(model, limit_usd="1", max_output=500)
     reader = agents.Agent(name="reader", model="gpt-4o", output_type=Bug)
     assert asyncio.run(ask(agent, reader)).final_output == Bug(line=7)
     assert status(agent).spent == model.spent

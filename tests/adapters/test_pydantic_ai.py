@@ -24,7 +24,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from brim.adapters.pydantic_ai import Brim
+from brim.adapters import pydantic_ai as adapter
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models import cost
 from brim.money import open_ledger
@@ -73,7 +73,7 @@ def list_files() -> str:
 
 class PydanticAgent(Agent):
     def __init__(self, model: Any, **settings: Any) -> None:
-        self.model, self.brim = model, Brim(**settings)
+        self.model, self.brim = model, adapter.guard(**settings)
 
     def made(self, read_file: Read) -> Any:
         about: Any = {"instructions": SYSTEM, "capabilities": [self.brim], **self.more}
@@ -155,7 +155,9 @@ def chat(model: Model, name: str = "gpt-4o") -> Any:
 
 def test_the_history_keeps_what_the_request_leaves_out(model: Model) -> None:
     model.script = parallel(20)
-    agent: Any = pydantic_ai.Agent(chat(model), capabilities=[Brim(target=2_000, max_output=500)])
+    agent: Any = pydantic_ai.Agent(
+        chat(model), capabilities=[adapter.guard(target=2_000, max_output=500)]
+    )
     agent.tool_plain(contents, name="read_file")
     messages = agent.run_sync(TASK).all_messages()
     parts = [
@@ -167,7 +169,7 @@ def test_the_history_keeps_what_the_request_leaves_out(model: Model) -> None:
 
 def test_runs_of_one_conversation_stay_cut(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
-    brim = Brim(limit_usd=1, target=4_000, max_output=500)
+    brim = adapter.guard(limit_usd="1", target=4_000, max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), capabilities=[brim])
     agent.tool_plain(contents, name="read_file")
     history: list[Any] = []
@@ -180,10 +182,10 @@ def test_runs_of_one_conversation_stay_cut(model: Model) -> None:
 
 def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> None:
     for brim, settings, sent in (
-        (Brim(limit_usd=1), {"max_tokens": 300}, 300),
-        (Brim(limit_usd=1, max_output=200), {}, 200),
-        (Brim(limit_usd=1, max_output=200), {"max_tokens": 300}, 300),
-        (Brim(limit_usd=1), {}, None),
+        (adapter.guard(limit_usd="1"), {"max_tokens": 300}, 300),
+        (adapter.guard(limit_usd="1", max_output=200), {}, 200),
+        (adapter.guard(limit_usd="1", max_output=200), {"max_tokens": 300}, 300),
+        (adapter.guard(limit_usd="1"), {}, None),
     ):
         about: Any = {"model_settings": settings}
         pydantic_ai.Agent(chat(model), capabilities=[brim], **about).run_sync(TASK)
@@ -191,7 +193,7 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
 
 
 def test_rules_are_told_with_the_instructions(model: Model) -> None:
-    brim = Brim(
+    brim = adapter.guard(
         rules=[Rule("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
     )
     pydantic_ai.Agent(chat(model), instructions=SYSTEM, capabilities=[brim]).run_sync(TASK)
@@ -205,7 +207,7 @@ def test_rules_are_told_with_the_instructions(model: Model) -> None:
 
 
 def test_instructions_are_counted_once(model: Model) -> None:
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = adapter.guard(limit_usd="1", max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), instructions="word " * 400, capabilities=[brim])
     seen: list[int] = []
     counting = brim._guards.call
@@ -229,7 +231,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
 ) -> None:
     def reserved(**more: Any) -> int:
         provider = OpenAIProvider(base_url=f"{model.url}/v1", api_key="none")
-        brim = Brim(limit_usd=0, max_output=500)
+        brim = adapter.guard(limit_usd="0", max_output=500)
         agent: Any = pydantic_ai.Agent(
             OpenAIResponsesModel("gpt-4o", provider=provider), capabilities=[brim], **more
         )
@@ -246,7 +248,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
 
 def test_every_attempt_is_paid_with_the_model_that_answers(model: Model) -> None:
     model.fail(500, 500, 500)
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = adapter.guard(limit_usd="1", max_output=500)
     attempts = [ModelFallback(chat(model, "gpt-4o-mini")), brim]
     assert pydantic_ai.Agent(chat(model), capabilities=attempts).run_sync(TASK).output == "Done."
     assert [request.body["model"] for request in model.requests] == ["gpt-4o"] * 3 + ["gpt-4o-mini"]
@@ -261,12 +263,12 @@ def test_every_attempt_is_paid_with_the_model_that_answers(model: Model) -> None
 def test_a_fallback_model_is_refused(model: Model) -> None:
     both = FallbackModel(chat(model), chat(model, "gpt-4o-mini"))
     with pytest.raises(InputError, match=r"use capabilities=\[ModelFallback"):
-        pydantic_ai.Agent(both, capabilities=[Brim()]).run_sync(TASK)
+        pydantic_ai.Agent(both, capabilities=[adapter.guard()]).run_sync(TASK)
     assert model.requests == []
 
 
 def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = adapter.guard(limit_usd="1", max_output=500)
 
     async def leave(_: Any, events: AsyncIterable[Any]) -> None:
         async for _event in events:
@@ -284,7 +286,7 @@ def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
 
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
     model.script = lambda turn: [("final_result", {"line": 7})]
-    brim = Brim(limit_usd=1, max_output=500)
+    brim = adapter.guard(limit_usd="1", max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), output_type=Bug, capabilities=[brim])
     assert agent.run_sync(TASK).output == Bug(line=7)
     assert brim.guard.status().spent == model.spent  # type: ignore[union-attr]
@@ -292,10 +294,10 @@ def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
 
 def test_a_model_that_is_not_known_is_named(model: Model) -> None:
     with pytest.raises(UnknownPrice):
-        pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[Brim(limit_usd=1)]).run_sync(
-            TASK
-        )
-    brim = Brim("gpt-4o", limit_usd=1, max_output=500)
+        pydantic_ai.Agent(
+            chat(model, "my-deployment"), capabilities=[adapter.guard(limit_usd="1")]
+        ).run_sync(TASK)
+    brim = adapter.guard(model="gpt-4o", limit_usd="1", max_output=500)
     assert (
         pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[brim]).run_sync(TASK).output
         == "Done."

@@ -13,7 +13,7 @@ from brim.errors import LimitReached
 from brim.messages import validate
 from brim.models import cost
 from brim.models.usage import read_response
-from brim.money import open_ledger
+from brim.money import Money, open_ledger
 from tests.adapters.recorded import DATA, SETTINGS, TARGET, objects
 
 RECORDINGS = sorted(DATA.glob("*.json"))
@@ -63,9 +63,9 @@ def test_every_call_fits_is_valid_and_is_paid(
 
 
 def test_a_limit_holds(recording: dict[str, Any], tmp_path: Path) -> None:
-    limit = spent(recording) // 2 + 10_000
+    limit = Money(spent(recording) // 2 + 10_000)
     with open_ledger(f"{tmp_path}/spend.db") as ledger:
-        guards = Guards(None, {**SETTINGS, "ledger": ledger, "limit_usd": limit / 1e6})
+        guards = Guards(None, {**SETTINGS, "ledger": ledger, "limit_usd": limit})
         transcript, sent = objects(recording["messages"]), 0
         for each in recording["calls"]:
             try:

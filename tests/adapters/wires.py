@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import unquote
+from zlib import crc32
 
 from brim.messages import Provider
+from brim.tokens.messages.frameworks import as_blocks
 
 Made = dict[str, Any]
 
@@ -62,6 +65,10 @@ class Wire:
     """How one API reads requests and writes answers."""
 
     provider: Provider
+
+    def read(self, path: str, body: Mapping[str, Any]) -> Made:
+        """Return the body of a request to *path*, with its model and whether it's streamed."""
+        return dict(body)
 
     def check(self, body: Mapping[str, Any], before: Sequence[Any]) -> None:
         """Refuse what the API refuses; *before* is what it kept of the conversation."""
@@ -467,9 +474,222 @@ class Responses(Wire):
         return {"type": "response.output_item.added", "output_index": index, "item": item}
 
 
+class Gemini(Wire):
+    """Google's generateContent."""
+
+    provider: Provider = "gemini"
+
+    def read(self, path: str, body: Mapping[str, Any]) -> Made:
+        """Return the body with the model and whether it's streamed, which stand in the path."""
+        model = path.partition(":")[0].rpartition("/")[2]
+        return {**body, "model": model, "stream": path.endswith(":streamGenerateContent")}
+
+    def check(self, body: Mapping[str, Any], before: Sequence[Any]) -> None:
+        """Refuse wrong roles, empty turns, and calls whose results don't follow at once."""
+        contents = body.get("contents")
+        refuse_unless(contents, "* GenerateContentRequest.contents: contents is not specified")
+        calls: list[str] = []
+        for at, content in enumerate(contents or ()):
+            role, parts = content.get("role"), content.get("parts")
+            refuse_unless(role in ("user", "model"), "Please use a valid role: user, model.")
+            refuse_unless(parts, f"* contents[{at}].parts: contents.parts must not be empty.")
+            answers = [
+                part["functionResponse"]["name"] for part in parts if "functionResponse" in part
+            ]
+            refuse_unless(
+                answers == calls,
+                "Please ensure that the number of function response parts is equal to the number of"
+                " function call parts of the function call turn.",
+            )
+            calls = [part["functionCall"]["name"] for part in parts if "functionCall" in part]
+        refuse_unless(not calls, "Please ensure that function call turn comes before a response.")
+
+    def parts(self, body: Mapping[str, Any], before: Sequence[Any]) -> tuple[list[Any], Any, Any]:
+        """Return the contents, the system instruction and the tools."""
+        system = body.get("systemInstruction")
+        texts = [part.get("text", "") for part in (system or {}).get("parts", ())]
+        return list(body["contents"]), "\n\n".join(texts) or None, body.get("tools")
+
+    def most_output(self, body: Mapping[str, Any]) -> int:
+        """Return how many tokens the answer may take."""
+        return int((body.get("generationConfig") or {}).get("maxOutputTokens") or 0)
+
+    def first_text(self, messages: Sequence[Any]) -> str:
+        """Return the first text of the user's."""
+        users = (each for each in messages if each.get("role") == "user")
+        return next((text for each in users for text in texts_of(each.get("parts"))), "")
+
+    def error(self, refused: Refused) -> Made:
+        """Return the body of a refusal."""
+        return {"error": {"code": refused.status, "message": str(refused), "status": "FAILED"}}
+
+    def usage(self, reply: Reply) -> Made:
+        """Return what is reported."""
+        return {
+            "promptTokenCount": reply.prompt,
+            "cachedContentTokenCount": reply.read,
+            "candidatesTokenCount": reply.output,
+            "totalTokenCount": reply.prompt + reply.output,
+        }
+
+    def _answer(self, reply: Reply, parts: list[Made]) -> Made:
+        candidate = {
+            "content": {"role": "model", "parts": parts},
+            "finishReason": "STOP",
+            "index": 0,
+        }
+        return {
+            "candidates": [candidate],
+            "modelVersion": reply.model,
+            "responseId": reply.id("resp"),
+            "usageMetadata": self.usage(reply),
+        }
+
+    def _parts(self, reply: Reply) -> list[Made]:
+        texts = [{"text": reply.text}] if reply.text else []
+        calls = [{"functionCall": {"name": name, "args": args}} for name, args in reply.calls]
+        return [*texts, *calls]
+
+    def whole(self, reply: Reply) -> Made:
+        """Return the answer in one piece."""
+        return self._answer(reply, self._parts(reply))
+
+    def events(self, reply: Reply, _body: Mapping[str, Any]) -> Iterator[Made]:
+        """Yield a chunk for each part; each reports the usage so far."""
+        for part in self._parts(reply):
+            yield self._answer(reply, [part])
+
+
+class Converse(Wire):
+    """Amazon Bedrock's Converse."""
+
+    provider: Provider = "anthropic"
+    """Its rules about turns are Anthropic's."""
+
+    def read(self, path: str, body: Mapping[str, Any]) -> Made:
+        """Return the body with the model and whether it's streamed, which stand in the path."""
+        model = unquote(path.split("/")[2])
+        return {**body, "model": model, "stream": path.endswith("/converse-stream")}
+
+    def check(self, body: Mapping[str, Any], before: Sequence[Any]) -> None:
+        """Refuse wrong roles, turns that don't alternate, and calls whose results don't follow."""
+        messages = body.get("messages")
+        refuse_unless(messages, "The messages field must not be empty.")
+        calls: list[str] = []
+        for at, message in enumerate(messages or ()):
+            role, content = message.get("role"), message.get("content")
+            refuse_unless(
+                role == ("user", "assistant")[at % 2],
+                "A conversation must start with a user message and alternate between roles.",
+            )
+            refuse_unless(content, f"The content field in messages.{at} must not be empty.")
+            results = [part["toolResult"] for part in content if "toolResult" in part]
+            refuse_unless(
+                sorted(result["toolUseId"] for result in results) == sorted(calls),
+                "Expected toolResult blocks at messages for the toolUse blocks before them.",
+            )
+            refuse_unless(all(isinstance(result["content"], list) for result in results), "content")
+            calls = [part["toolUse"]["toolUseId"] for part in content if "toolUse" in part]
+        refuse_unless(not calls, "Expected toolResult blocks for the toolUse blocks before them.")
+        has_tools = any("toolUse" in part for each in messages or () for part in each["content"])
+        refuse_unless(
+            not has_tools or body.get("toolConfig"), "The toolConfig field must be defined."
+        )
+
+    def parts(self, body: Mapping[str, Any], before: Sequence[Any]) -> tuple[list[Any], Any, Any]:
+        """Return the messages, the system prompt and the tools."""
+        system = body.get("system") or None
+        tools = (body.get("toolConfig") or {}).get("tools")
+        return [as_blocks(message) for message in body["messages"]], system, tools
+
+    def most_output(self, body: Mapping[str, Any]) -> int:
+        """Return how many tokens the answer may take."""
+        return int((body.get("inferenceConfig") or {}).get("maxTokens") or 0)
+
+    def error(self, refused: Refused) -> Made:
+        """Return the body of a refusal."""
+        return {"message": str(refused)}
+
+    def usage(self, reply: Reply) -> Made:
+        """Return what is reported."""
+        return {
+            "inputTokens": reply.prompt - reply.read,
+            "outputTokens": reply.output,
+            "totalTokens": reply.prompt + reply.output,
+            "cacheReadInputTokens": reply.read,
+            "cacheWriteInputTokens": 0,
+        }
+
+    def _blocks(self, reply: Reply) -> list[Made]:
+        blocks: list[Made] = []
+        if reply.signature:
+            text = {"text": "Let me see.", "signature": reply.signature}
+            blocks.append({"reasoningContent": {"reasoningText": text}})
+        if reply.text:
+            blocks.append({"text": reply.text})
+        for at, (name, arguments) in enumerate(reply.calls):
+            call = {"toolUseId": reply.id("tooluse", at), "name": name, "input": arguments}
+            blocks.append({"toolUse": call})
+        return blocks
+
+    def whole(self, reply: Reply) -> Made:
+        """Return the answer in one piece."""
+        return {
+            "output": {"message": {"role": "assistant", "content": self._blocks(reply)}},
+            "stopReason": "tool_use" if reply.calls else "end_turn",
+            "usage": self.usage(reply),
+            "metrics": {"latencyMs": 1},
+        }
+
+    def events(self, reply: Reply, _body: Mapping[str, Any]) -> Iterator[Made]:
+        """Yield the events of a streamed answer, each under its name."""
+        yield {"messageStart": {"role": "assistant"}}
+        for at, block in enumerate(self._blocks(reply)):
+            about = {"contentBlockIndex": at}
+            if "toolUse" in block:
+                call = dict(block["toolUse"])
+                arguments = json.dumps(call.pop("input"))
+                yield {"contentBlockStart": {"start": {"toolUse": call}, **about}}
+                deltas: list[Made] = [{"toolUse": {"input": arguments}}]
+            elif "text" in block:
+                deltas = [block]
+            else:
+                thought = block["reasoningContent"]["reasoningText"]
+                deltas = [{"reasoningContent": {name: text}} for name, text in thought.items()]
+            for delta in deltas:
+                yield {"contentBlockDelta": {"delta": delta, **about}}
+            yield {"contentBlockStop": about}
+        yield {"messageStop": {"stopReason": "tool_use" if reply.calls else "end_turn"}}
+        yield {"metadata": {"usage": self.usage(reply), "metrics": {"latencyMs": 1}}}
+
+
+def event_stream(events: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return *events* in Amazon's binary encoding."""
+    return b"".join(
+        _frame(name, json.dumps(value)) for each in events for name, value in each.items()
+    )
+
+
+def _frame(name: str, payload: str) -> bytes:
+    about = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
+    headers = b""
+    for key, value in about.items():
+        headers += bytes([len(key)]) + key.encode() + b"\x07"
+        headers += len(value).to_bytes(2, "big") + value.encode()
+    data = payload.encode()
+    length = 16 + len(headers) + len(data)
+    prelude = length.to_bytes(4, "big") + len(headers).to_bytes(4, "big")
+    frame = prelude + crc32(prelude).to_bytes(4, "big") + headers + data
+    return frame + crc32(frame).to_bytes(4, "big")
+
+
 WIRES: dict[str, Wire] = {
     "/v1/messages": Messages(),
     "/chat/completions": Chat(),
     "/responses": Responses(),
+    "/converse": Converse(),
+    "/converse-stream": Converse(),
+    ":generateContent": Gemini(),
+    ":streamGenerateContent": Gemini(),
 }
 """The APIs, by how their path ends."""

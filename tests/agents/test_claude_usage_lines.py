@@ -12,8 +12,27 @@ from brim.agents.claude.usage import ClaudeUsageLines
 from brim.agents.fields import parsed_line
 from tests.agents.claude_lines import MODEL, SESSION, TIME, usage
 
-KEYS = ("message", "content", "stop_reason", "usage", "requestId", "id", "uuid", "name", "x")
-TEXTS = ('],"stop_reason":', '"usage":{', "}", "mcp__files__read", '"requestId":"req_9"', "é\ud83d")
+KEYS = (
+    "message",
+    "content",
+    "stop_reason",
+    "usage",
+    "requestId",
+    "id",
+    "uuid",
+    "name",
+    "type",
+    "x",
+)
+TEXTS = (
+    "user",
+    '],"stop_reason":',
+    '"usage":{',
+    "}",
+    "mcp__files__read",
+    '"requestId":"req_9"',
+    "é\ud83d",
+)
 JSON = st.recursive(
     st.one_of(st.none(), st.integers(0, 9), st.sampled_from(TEXTS)),
     lambda inner: st.one_of(
@@ -38,18 +57,19 @@ MESSAGES = st.builds(
     st.one_of(st.just({}), st.dictionaries(st.sampled_from(["x", "uuid"]), JSON, max_size=1)),
 )
 LINES = st.builds(
-    lambda message, request, before, after: {
+    lambda message, request, kind, before, after: {
         **before,
         "cwd": "/home/user/shop",
         "sessionId": SESSION,
         "message": message,
         **after,
         "requestId": f"req_{request}",
-        "type": "assistant",
+        "type": kind,
         "timestamp": TIME,
     },
     MESSAGES,
     st.integers(1, 2),
+    st.sampled_from(["assistant", "assistant", "user"]),
     st.one_of(st.just({}), st.dictionaries(st.sampled_from(["toolUseResult", "x"]), JSON)),
     st.one_of(st.just({}), st.dictionaries(st.sampled_from(["apiBlockIndex", "x"]), JSON)),
 )
@@ -60,9 +80,12 @@ def requests(lines: list[bytes], *, whole: bool) -> list[Any]:
     reader = ClaudeUsageLines()
     reports = []
     for line in lines:
+        if not whole and reader.reports_nothing(line, 0, len(line)):
+            continue
         parsed = parsed_line(line) if whole else reader.parsed(line)
         for event in reader.events(parsed, 0):
-            reports.append((event, reader.attribution(), reader.branch))
+            attribution = (reader.agent_type, reader.skill, reader.mcp)
+            reports.append((event, attribution, reader.branch))
     return reports
 
 
@@ -103,3 +126,25 @@ def test_the_blocks_of_one_answer_are_one_report() -> None:
     assert len(requests(lines, whole=False)) == 1
     changed = lines[1].replace(b'"output_tokens":42', b'"output_tokens":43')
     assert len(requests([*lines, changed], whole=False)) == 2
+
+
+def test_an_answer_that_mentions_a_user_is_read() -> None:
+    nested: list[Any] = [
+        {"input": {"type": "user", "name": "Ada"}},
+        [{"type": "user", "name": "Ada"}],
+        '"type":"user",',
+    ]
+    for mentioned in nested:
+        line = {
+            "x": mentioned,
+            "message": {"id": "msg_1", "model": MODEL, "content": mentioned, "usage": usage()},
+            "requestId": "req_1",
+            "type": "assistant",
+        }
+        raw = json.dumps(line, separators=(",", ":")).encode()
+        assert len(requests([raw], whole=False)) == 1
+    user = {"type": "user", "message": {"usage": usage()}, "toolUseResult": {"usage": usage()}}
+    reader = ClaudeUsageLines()
+    data = b"{}\n" + json.dumps(user, separators=(",", ":")).encode()
+    assert reader.reports_nothing(data, 3, len(data))
+    assert not reader.reports_nothing(data, 0, 3)

@@ -42,8 +42,8 @@ def test_the_newest_session_of_this_project_that_was_compacted_is_shown(brim: Br
     session(brim, "5" + ONE[1:], compacts=False)
     ran = brim("memory", "lost")
     assert ran.code == 0
-    assert ran.lines[0].endswith(f"claude {ONE[:8]}: 3 of 5 facts dropped")
-    assert "kept: 1 of 2 instructions, 1 of 2 files, 0 of 1 command" in ran.out
+    assert ran.lines[0].endswith(f"claude {ONE[:8]}: 3 of 4 facts dropped")
+    assert "kept: 0 of 1 instruction, 1 of 2 files, 0 of 1 command" in ran.out
     assert [line.split()[:2] for line in ran.lines[3:4]] == [["file", "src/lexer.py"]]
     assert "Never touch the migrations folder." in ran.out.partition("never came back")[2]
     assert "make test" in ran.out.partition("never came back")[2]

@@ -17,12 +17,56 @@ from tests.cli.written import write_rule
 
 
 def test_brim_alone_shows_where_things_stand(brim: Brim) -> None:
+    write_rule(brim, "uv", "Use uv.", "user")
     ran = brim()
     assert (ran.code, ran.err) == (0, "")
     assert [line.split()[0] for line in ran.lines[:4]] == ["project", "session", "rules", "money"]
     assert "brim init --agent NAME" in ran.out, "no agent is here"
-    assert not (brim.home / ".brim").exists()
     assert brim("--json").json == brim("--json").json
+
+
+def test_a_new_user_without_sessions_reads_where_brim_looked_and_what_to_type(brim: Brim) -> None:
+    ran = brim()
+    assert (ran.code, ran.err) == (0, "")
+    for name in ("Claude Code", "Codex", "Gemini CLI", "opencode", "Copilot CLI"):
+        assert name in ran.lines[0]
+    assert [line.split("  ")[0] for line in ran.lines[2:]] == [
+        "brim init",
+        'brim learn "Use pnpm, not npm"',
+        "brim limit 5/day",
+    ]
+    assert not (brim.home / ".brim").exists(), "only looking writes nothing"
+
+
+def test_a_new_user_with_sessions_reads_four_lines(brim: Brim) -> None:
+    folder = brim.home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(brim.cwd))
+    folder.mkdir(parents=True)
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    usage = {"input_tokens": 10_000, "output_tokens": 500, "cache_read_input_tokens": 40_000}
+    call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "npm install x"}}
+    message = {"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "usage": usage}
+    where = {"sessionId": "s1", "cwd": str(brim.cwd), "timestamp": now, "isSidechain": False}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "added 1 package"}
+    lines = [
+        {**where, "type": "assistant", "uuid": "u1", "requestId": "r1"}
+        | {"message": {**message, "content": [call]}},
+        {**where, "type": "user", "uuid": "u2", "message": {"role": "user", "content": [result]}},
+    ]
+    (folder / "s1.jsonl").write_text("".join([json.dumps(line) + "\n" for line in lines]))
+    (brim.cwd / ".git").mkdir()
+    brim.write("CLAUDE.md", "- Use pnpm, not npm.\n- Prefer small functions.\n")
+    ran = brim()
+    assert (ran.code, ran.err) == (0, "")
+    words = [line.split() for line in ran.lines[:4]]
+    assert [line[0] for line in words] == ["spent", "forgotten", "rules", "wasted"]
+    assert [line[-2:] for line in words] == [
+        ["brim", "usage"],
+        ["memory", "lost"],
+        ["rules", "audit"],
+        ["brim", "report"],
+    ]
+    assert "$0.05 in the last 30 days, 1 session" in ran.lines[0]
+    assert "1 broken (1 checkable of 2 rules)" in ran.lines[2]
 
 
 def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:

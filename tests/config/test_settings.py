@@ -148,21 +148,6 @@ def test_the_defaults_are_in_order() -> None:
     assert all(DEFAULT[larger] >= DEFAULT[smaller] for larger, smaller in ORDERED)
 
 
-def test_the_page_lists_every_setting_as_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "config.md").read_text(encoding="utf-8")
-    rows = [
-        [cell.strip(" `") for cell in line.split("|")[1:-1]]
-        for line in page.splitlines()
-        if "| `" in line[:3]
-    ]
-    assert [(key, default, meaning) for key, default, _, _, meaning in rows] == [
-        (each.key, each.shown(each.default) or "-", each.help) for each in SETTINGS
-    ]
-    assert [variables.split("`, `") for _, _, variables, _, _ in rows] == [
-        list(each.variables) or ["-"] for each in SETTINGS
-    ]
-
-
 @pytest.mark.parametrize(
     "given",
     ["bar, percent", "bar percent", " bar,percent ,", ["bar", "percent"]],

@@ -36,6 +36,13 @@ def spent(world: World, agent: Agent) -> int:
     return int(json.loads(usage.out)["total"]["total_tokens"])
 
 
+def limit_spent(agent: Agent) -> int:
+    """Return what counts against the one limit there is."""
+    said = json.loads(agent.world.brim("limit", "--json", environ=agent.environ()).out)
+    (limit,) = said["limits"]
+    return int(limit["spent"])
+
+
 def test_a_model_that_never_stops_calling_tools_is_stopped(agent: Agent) -> None:
     agent.install()
     agent.world.brim("limit", "70k tokens/day")
@@ -93,6 +100,32 @@ def test_a_limit_in_dollars_ends_the_turn_before_the_request_that_goes_over(
     assert limit["spent"] <= most
 
 
+def test_a_loop_of_fresh_runs_ends_at_the_limit(agent: Agent) -> None:
+    """Each ``claude -p`` is a session of its own, with nothing to estimate its first request by."""
+    agent.install()
+    agent.world.brim("limit", "200k tokens/day")
+    requests = itertools.count(1)
+
+    def model(_: Asked) -> Step:
+        number = next(requests)
+        if number % 2:
+            return agent.shell("echo again >> again.txt", tokens=20_000 * number)
+        return Say("Done.", tokens=20_000 * number)
+
+    agent.world.api.will(*[model] * 40)
+    made = []
+    for run in range(10):
+        before = len(agent.world.api.asked)
+        agent.ask(f"Do part {run}.")
+        made.append(len(agent.world.api.asked) - before)
+    assert made[0] >= 2
+    first_refused = made.index(0)
+    assert not any(made[first_refused:]), "a refused prompt makes no request"
+    # A turn is two requests: where no answer of a hook ends it, the second one is made too.
+    unforeseen = 20_000 if agent.name in ("claude", "gemini") else 40_000
+    assert 200_000 * 0.9 <= limit_spent(agent) <= 200_000 + unforeseen
+
+
 def test_a_limit_for_each_session_starts_over_with_the_next(agent: Agent) -> None:
     agent.install()
     agent.world.brim("limit", "70k tokens/session")
@@ -115,12 +148,10 @@ def test_a_limit_for_sub_agents_holds_the_sub_agent_and_not_the_session(claude: 
     }
     of_main: list[Step] = [
         Call("Agent", starts),
-        Say("It looks around."),
-        claude.shell("echo main >> main.txt"),
-        Say(),
+        Say("It looks around."),  # newer clients go on meanwhile, older ones wait for it
     ]
     of_agent: list[Step] = [
-        claude.shell(f"echo {at} >> sub.txt", tokens=100_000) for at in range(6)
+        claude.shell(f"echo {at} >> sub.txt", tokens=100_000 * (at + 1)) for at in range(6)
     ]
 
     def model(asked: Asked) -> Step:
@@ -129,6 +160,8 @@ def test_a_limit_for_sub_agents_holds_the_sub_agent_and_not_the_session(claude: 
 
     claude.world.api.will(*[model] * 20)
     claude.ask("Say hello.", "--allowedTools", "Bash", "Agent")
+    claude.world.api.will(claude.shell("echo main >> main.txt"), Say())
+    claude.ask_again("Go on.")
     assert (claude.world.project / "sub.txt").read_text().split() in (["0"], ["0", "1"])
     assert (claude.world.project / "main.txt").exists()
     assert len(of_agent) >= 3
@@ -160,6 +193,8 @@ def test_three_sub_agents_at_once_each_end_within_a_request(claude: Agent) -> No
     claude.world.api.will(*[model] * 60)
     claude.ask("Say hello.", "--allowedTools", "Bash", "Agent")
     assert len(claude.world.api.turns) <= 5 + 8 + 2 * 4
+    # One request of 40,000 tokens may be on its way for each of the four.
+    assert limit_spent(claude) <= 300_000 + 4 * 40_000
 
 
 def test_a_person_who_compacts_at_the_limit_is_refused(claude: Agent) -> None:

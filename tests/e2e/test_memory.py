@@ -203,3 +203,17 @@ def test_what_the_summary_lost_comes_with_the_next_event_and_once(agent: Agent) 
         assert api.turns[-1].times(TASK) == 1
     else:
         assert lost[0].count("src/app.py") == 1
+
+
+def test_brim_its_report_and_memory_lost_name_what_the_hook_gave_back(claude: Agent) -> None:
+    world = claude.world
+    world.api.summary = "The person wants the login to work."
+    compacted(claude)
+    (lost,) = json.loads(world.brim("memory", "lost", "--json", environ=claude.environ()).out)[
+        "compactions"
+    ]
+    given_back = [item["text"] for item in lost["lost"] if item["given_back"]]
+    assert given_back == [TASK]
+    assert claude.told(world.api.turns[-1])[-1].text.count(f'  - your user said: "{TASK}"') == 1
+    assert "brim gave back 1 thing" in world.brim("report", environ=claude.environ()).out
+    assert "1 compaction, 1 thing given back" in world.brim(environ=claude.environ()).out

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.agents import Agent
+from tests.e2e.agents import Agent, Codex
 from tests.e2e.script import Say
 from tests.e2e.test_statusline import opened
 
@@ -113,20 +113,24 @@ def reading_of(agent: Agent, path: Path) -> dict[str, Any]:
     return reading
 
 
-def test_codex_fills_the_window_that_it_says_itself(codex: Agent) -> None:
-    api = codex.world.api
-    api.will(Say("It is done.", tokens=50_000))
-    codex.ask("Say hello.")
+def codex_says(codex: Agent) -> tuple[Path, int, int]:
+    """Return Codex's session file, and what it says there last: tokens in the window, its size."""
     (path,) = (codex.world.home / ".codex" / "sessions").rglob("rollout-*.jsonl")
-    reading = reading_of(codex, path)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    (counted,) = [
-        line["payload"]["info"]
-        for line in lines
-        if line["payload"].get("type") == "token_count" and line["payload"]["info"]
+    payloads = [json.loads(line)["payload"] for line in path.read_text().splitlines()]
+    counts = [
+        payload["info"]
+        for payload in payloads
+        if payload.get("type") == "token_count" and payload["info"]
     ]
-    assert reading["used_tokens"] == counted["last_token_usage"]["input_tokens"]
-    assert reading["context_window"] == counted["model_context_window"]
+    return path, counts[-1]["last_token_usage"]["input_tokens"], counts[-1]["model_context_window"]
+
+
+def test_codex_fills_the_window_that_it_says_itself(codex: Agent) -> None:
+    codex.world.api.will(Say("It is done.", tokens=50_000))
+    codex.ask("Say hello.")
+    path, tokens, window = codex_says(codex)
+    reading = reading_of(codex, path)
+    assert (reading["used_tokens"], reading["context_window"]) == (tokens, window)
 
 
 def test_gemini_fills_its_window_with_what_the_last_request_took(gemini: Agent) -> None:
@@ -136,3 +140,47 @@ def test_gemini_fills_its_window_with_what_the_last_request_took(gemini: Agent) 
     reading = reading_of(gemini, path)
     assert reading["used_tokens"] == 50_000
     assert reading["context_window"] == 1_048_576
+
+
+def test_codex_fills_its_window_after_a_compaction(codex: Agent) -> None:
+    assert isinstance(codex, Codex)
+    codex.compact_at(100_000)
+    steps = [codex.shell("seq 1 2000", tokens=150_000), codex.shell("echo on", tokens=9_000)]
+    codex.world.api.will(*steps, Say("It is done.", tokens=9_000))
+    codex.ask("Count once.")
+    assert codex.world.api.compactions
+    (path,) = (codex.world.home / ".codex" / "sessions").rglob("rollout-*.jsonl")
+    reading = reading_of(codex, path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    counted = [line["payload"] for line in lines if line["payload"].get("type") == "token_count"]
+    info = counted[-1]["info"]
+    assert reading["compactions"] == 1
+    assert abs(reading["used_tokens"] - info["last_token_usage"]["input_tokens"]) <= (
+        POINT * info["model_context_window"]
+    )
+    explained(reading)
+
+
+def test_gemini_fills_its_window_after_a_compression(gemini: Agent) -> None:
+    settings = gemini.world.home / ".gemini" / "settings.json"
+    changed = {**json.loads(settings.read_text()), "model": {"compressionThreshold": 0.00005}}
+    settings.write_text(json.dumps(changed))
+    words = " ".join(f"Step {n} is done in part_{n}." for n in range(300))
+    gemini.world.api.will(gemini.shell("seq 1 2000"), Say(words, tokens=700_000))
+    gemini.ask("Count once.")
+    gemini.world.api.will(Say("And on.", tokens=20_000))
+    gemini.ask_again("Please go on.")
+    assert gemini.world.api.compactions
+    paths = (gemini.world.home / ".gemini" / "tmp").rglob("chats/*.json*")
+    reading = reading_of(gemini, max(paths, key=lambda path: path.stat().st_mtime))
+    assert reading["used_tokens"] == 20_000
+    explained(reading)
+
+
+def explained(reading: dict[str, Any]) -> None:
+    """Compare the parts of the last request with what was billed."""
+    request = reading["request"]
+    assert request["estimate"] == "ok"
+    known = [part["tokens"] for part in reading["parts"] if part["tokens"] is not None]
+    assert min(known) >= 0
+    assert sum(known) == request["billed_tokens"]

@@ -33,6 +33,7 @@ from brim.messages import (
 from brim.models import cost
 from brim.money import Ledger, open_ledger
 from brim.rules import BehaviorKind, Rule
+from brim.usd import Money
 from tests.messages.histories import valid_histories
 from tests.messages.samples import talk, words
 from tests.messages.test_fitting import MODELS
@@ -251,15 +252,6 @@ def test_another_model_shares_ledger_and_limit(ledger: Any) -> None:
     )
 
 
-def test_what_may_be_billed_is_reserved(ledger: Any) -> None:
-    hello: list[Any] = [{"role": "user", "content": "Hi"}]
-    with guard(ledger).call(hello) as plain, guard(ledger).call(hello, billed_output=5_000) as long:
-        assert (plain.max_output, long.max_output) == (500, 500)
-        assert long.reserved - plain.reserved == 4_500 * 15
-    for call in (plain, long):
-        call.release()
-
-
 def test_the_cap_of_an_answer_is_what_the_limit_leaves(ledger: Any) -> None:
     hello: list[Any] = [{"role": "user", "content": "Hi"}]
     guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", limit_usd="0.04")
@@ -283,16 +275,16 @@ def test_the_cap_of_an_answer_is_what_the_limit_leaves(ledger: Any) -> None:
 
 def test_a_cap_of_the_callers_own_is_lowered_only_if_they_say_how_far(ledger: Any) -> None:
     hello: list[Any] = [{"role": "user", "content": "Hi"}]
-    ledger.limit("shop", 40_000)  # of which 2,000 are kept for the wrap-up
+    ledger.limit("shop", Money(40_000))  # of which 2,000 are kept for the wrap-up
     guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", max_output=4_000)
     with pytest.raises(LimitReached, match=r"max_output=25\d\d"), guarded.call(hello):
         raise AssertionError
-    with guarded.call(hello, min_output=2_000, answers=1) as call:
+    with guarded.call(hello, min_output=2_000, options={"n": 1}) as call:
         assert 2_500 < call.max_output < 2_600
         call.release()
-    with pytest.raises(LimitReached), guarded.call(hello, min_output=2_000, answers=2):
+    with pytest.raises(LimitReached), guarded.call(hello, min_output=2_000, options={"n": 2}):
         raise AssertionError
-    with guarded.call(hello, min_output=1_000, answers=2) as call:
+    with guarded.call(hello, min_output=1_000, options={"n": 2}) as call:
         assert 1_250 < call.max_output < 1_300
         call.release()
 
@@ -300,7 +292,7 @@ def test_a_cap_of_the_callers_own_is_lowered_only_if_they_say_how_far(ledger: An
 def test_no_question_is_asked_while_a_shorter_answer_fits(ledger: Any) -> None:
     seen: list[Any] = []
     ledger.subscribe(seen.append)
-    ledger.limit("shop", 40_000)
+    ledger.limit("shop", Money(40_000))
     ledger.allow("shop", "3000 tokens/day")
     with Guard(MODEL, ledger=ledger, scope="shop/agent").call(
         [{"role": "user", "content": "Hi"}]
@@ -336,7 +328,7 @@ def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
     guarded = Guard(
         "gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses"
     )
-    with guarded.call(items, has_unseen=True) as call:
+    with guarded.call(items, options={"previous_response_id": "resp_1"}) as call:
         assert call.messages == items
         assert call.reserved >= 128_000 * 2.5
         assert call.tokens.high == 128_000
@@ -347,7 +339,7 @@ def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
 
 
 def test_a_limit_without_a_ledger_holds() -> None:
-    guarded = Guard(MODEL, limit_usd=0.05, max_output=500, target=5_000)
+    guarded = Guard(MODEL, limit_usd="0.05", max_output=500, target=5_000)
     client = FakeModel(script(100))
     with pytest.raises(LimitReached) as refused:
         run(guarded, client, 100)
@@ -359,14 +351,14 @@ def test_a_limit_without_a_ledger_holds() -> None:
 
 
 def test_the_smaller_limit_holds_and_none_is_stored(ledger: Any) -> None:
-    ledger.limit("shop", 1_000_000)
+    ledger.limit("shop", Money(1_000_000))
     with pytest.raises(LimitReached, match="the caller"):
         run(guard(ledger, limit_usd="0.03"), FakeModel(script(100)), 100)
     assert ledger.status("shop/agent").limit is None
     assert ledger.status("shop").limit == 1_000_000
-    ledger.limit("shop", 20_000)
+    ledger.limit("shop", Money(20_000))
     with pytest.raises(LimitReached) as refused:
-        run(guard(ledger, limit_usd=5), FakeModel(script(100)), 100)
+        run(guard(ledger, limit_usd="5"), FakeModel(script(100)), 100)
     assert refused.value.scope == "shop"
     assert ledger.status("shop").limit == 20_000
     assert ledger.status("shop").reserved == 0
@@ -480,7 +472,7 @@ def test_a_model_without_a_price_is_refused_only_where_money_counts(ledger: Any)
 
 def test_the_dearest_cache_is_reserved_for() -> None:
     hour = {"type": "text", "text": words(900), "cache_control": {"type": "ephemeral", "ttl": "1h"}}
-    with guard(limit_usd=5).call([{"role": "user", "content": "Hi"}], system=[hour]) as call:
+    with guard(limit_usd="5").call([{"role": "user", "content": "Hi"}], system=[hour]) as call:
         written = {"cache_creation_input_tokens": int(call.tokens), "output_tokens": 500}
         usage = {**written, "cache_creation": {"ephemeral_1h_input_tokens": int(call.tokens)}}
         assert (cost(usage, MODEL) or 0) <= call.reserved
@@ -627,7 +619,7 @@ def test_a_call_that_is_cancelled_while_it_waits_leaves_nothing_reserved(tmp_pat
         with pytest.raises(asyncio.CancelledError):
             await task
         other.execute("ROLLBACK")
-        await opened.areserve("other", 1)  # after what was waiting
+        await opened.areserve("other", Money(1))  # after what was waiting
         until = time.monotonic() + 300
         while opened.status("shop").reserved:
             assert time.monotonic() < until
@@ -639,7 +631,7 @@ def test_a_call_that_is_cancelled_while_it_waits_leaves_nothing_reserved(tmp_pat
 
 @pytest.mark.parametrize("workers", [8])
 def test_many_threads_share_a_guard_and_never_overspend(ledger: Any, workers: int) -> None:
-    shared = guard(ledger, limit_usd=0.2)
+    shared = guard(ledger, limit_usd="0.2")
     ended: list[BaseException] = []
 
     def work(number: int) -> None:
@@ -690,7 +682,8 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
     [
         ({"limit_usd": "a lot"}, "amount"),
         ({"rules": ["Use uv."]}, "rules"),
-        ({"limit_usd": -1}, "amount"),
+        ({"limit_usd": -1}, "limit_usd"),
+        ({"limit_usd": "-1"}, "amount"),
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),
         ({"max_output": -5}, "max_output"),

@@ -16,6 +16,7 @@ from brim.figures import DOLLAR
 from brim.guard import Guard
 from brim.models import cost, lookup
 from brim.money import open_ledger
+from brim.usd import Money
 
 CLAUDE = "claude-opus-5-5"
 BEDROCK = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -111,7 +112,7 @@ def test_claude_never_costs_more_than_was_reserved(
         block["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
     rounds = min(10, 1 + (max_uses or 0))
     with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
-        ledger.limit("shop", limit)
+        ledger.limit("shop", Money(limit))
         guard = Guard(model, ledger=ledger, scope="shop", max_output=max_output)
         for _ in range(3):
             try:
@@ -166,7 +167,7 @@ def test_chat_never_costs_more_than_was_reserved(
     if tier is not None:
         options["service_tier"] = tier
     with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
-        ledger.limit("shop", limit)
+        ledger.limit("shop", Money(limit))
         guard = Guard(model, ledger=ledger, scope="shop", max_output=max_output)
         for _ in range(3):
             try:
@@ -212,7 +213,7 @@ def test_tools_of_openai_never_cost_more_than_was_reserved(
     if with_code and calls:
         items = [*items[1:], {"type": "code_interpreter_call", "container_id": "cntr_1"}]
     with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
-        ledger.limit("shop", limit)
+        ledger.limit("shop", Money(limit))
         guard = Guard(model, ledger=ledger, scope="shop", max_output=1_000)
         try:
             with guard.call(PROMPT, tools=tools, options={"max_tool_calls": calls}) as call:
@@ -318,7 +319,7 @@ def test_a_compaction_by_the_provider_is_reserved(ledger: Any, searches: int) ->
     ],
 )
 def test_a_prompt_too_short_for_a_compaction_reserves_nothing_for_it(management: Any) -> None:
-    guard = Guard(CLAUDE, limit_usd=100, max_output=500)
+    guard = Guard(CLAUDE, limit_usd="100", max_output=500)
     reserved = []
     for options in ({}, {"context_management": management}):
         with guard.call(PROMPT, options=options) as call:
@@ -355,7 +356,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
     ],
 )
 def test_the_configuration_of_gemini_is_read(plain: dict[str, Any], config: dict[str, Any]) -> None:
-    guard = Guard("gemini-2.5-pro", limit_usd=10, max_output=500)
+    guard = Guard("gemini-2.5-pro", limit_usd="10", max_output=500)
     reserved = []
     for options in ({}, plain, config):
         with guard.call(PROMPT, options=options) as call:

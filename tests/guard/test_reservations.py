@@ -54,15 +54,15 @@ def gpt_answer(prompt: int, output: int, tier: str) -> dict[str, Any]:
     ("tier", "answers"), list(product(["default", "priority", "flex"], [1, 3]))
 )
 def test_service_tiers_and_several_answers_are_reserved(tier: str, answers: int) -> None:
-    guard = Guard(GPT, limit_usd=1, max_output=500)
-    with guard.call(HELLO, answers=answers, options={"service_tier": tier}) as call:
+    guard = Guard(GPT, limit_usd="1", max_output=500)
+    with guard.call(HELLO, options={"service_tier": tier, "n": answers}) as call:
         call.done(gpt_answer(int(call.tokens), 500 * answers, tier))
         assert call.cost is not None
         assert 0 < call.cost <= call.reserved
 
 
 def test_the_priority_tier_reserves_more_than_the_default() -> None:
-    guard = Guard(GPT, limit_usd=1, max_output=500)
+    guard = Guard(GPT, limit_usd="1", max_output=500)
     reserved = {}
     for tier in ("default", "priority", "flex"):
         with guard.call(HELLO, options={"service_tier": tier}) as call:
@@ -73,7 +73,7 @@ def test_the_priority_tier_reserves_more_than_the_default() -> None:
 
 @pytest.mark.parametrize("uses", [1, 10])
 def test_searches_are_reserved(uses: int) -> None:
-    guard = Guard(CLAUDE, limit_usd=100, max_output=500)
+    guard = Guard(CLAUDE, limit_usd="100", max_output=500)
     search = {"type": "web_search_20250305", "name": "web_search", "max_uses": uses}
     with guard.call(HELLO, tools=[search]) as call:
         assert call.reserved >= uses * 10_000  # a search costs a cent
@@ -92,7 +92,7 @@ def test_ten_searches_do_not_go_over_a_small_limit() -> None:
 
 
 def test_searches_without_a_maximum_are_refused_and_the_parameter_is_named() -> None:
-    guard = Guard(CLAUDE, limit_usd=1, max_output=500)
+    guard = Guard(CLAUDE, limit_usd="1", max_output=500)
     with (
         pytest.raises(UnknownPrice, match="max_uses"),
         guard.call(HELLO, tools=[{"type": "web_search_20250305", "name": "web_search"}]),
@@ -190,7 +190,7 @@ SCHEMA = Weather.model_json_schema()
     ],
 )
 def test_the_schema_of_an_answer_is_counted(model: str, options: dict[str, Any]) -> None:
-    guard = Guard(model, limit_usd=1, max_output=500)
+    guard = Guard(model, limit_usd="1", max_output=500)
     sizes = []
     reserved = []
     for asked in ({}, options):

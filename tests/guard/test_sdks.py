@@ -237,7 +237,7 @@ def expected(name: str) -> int | None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_response_is_settled_and_anchored(url: str, name: str, stream: bool) -> None:
     guard, send = (
-        Guard(name, limit_usd=1),
+        Guard(name, limit_usd="1"),
         sender(name, url),
     )  # Google's client closes itself when it's forgotten
     with guard.call(asked(name)) as call:
@@ -258,7 +258,7 @@ def test_an_async_stream_is_settled(url: str) -> None:
 
     async def main() -> None:
         client = anthropic.AsyncAnthropic(base_url=url, api_key="x", max_retries=0)
-        guard = Guard("claude-sonnet-4-5", limit_usd=1)
+        guard = Guard("claude-sonnet-4-5", limit_usd="1")
         async with guard.call(MESSAGES) as call:
             about: Any = {"messages": call.messages, "max_tokens": call.max_output, "stream": True}
             events = await client.messages.create(model=call.model, **about)
@@ -275,7 +275,7 @@ def test_an_async_stream_is_settled(url: str) -> None:
 def test_an_error_gives_the_money_back_only_if_it_cost_nothing(
     url: str, name: str, status: int, is_kept: bool
 ) -> None:
-    guard = Guard(name, limit_usd=1)
+    guard = Guard(name, limit_usd="1")
     where = "http://127.0.0.1:9" if status == 0 else url
     with pytest.raises(Exception) as raised, guard.call(asked(name)) as call:  # noqa: PT011
         sender(name, where, status)(call, False)

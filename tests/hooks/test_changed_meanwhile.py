@@ -46,6 +46,8 @@ CHANGES: dict[str, Callable[[Agent], object]] = {
         json.dumps({"hooks": {"Stop": []}, "disableAllHooks": True})
     ),
     "launcher": lambda agent: (agent.home / ".brim" / "bin" / "hook").write_text("exit 0\n"),
+    "state": lambda agent: (agent.home / ".brim" / "state.db").unlink(),
+    "memory": lambda agent: (agent.project / ".context" / "journal.jsonl").write_text(""),
     "project": lambda agent: agent.configure("hooks: {loops: off}\n", "project"),
 }
 
@@ -54,6 +56,9 @@ CHANGES: dict[str, Callable[[Agent], object]] = {
 def test_a_change_is_said_once(agent: Agent, change: str) -> None:
     (agent.home / ".brim" / "bin").mkdir()
     (agent.home / ".brim" / "bin" / "hook").write_text("#!/bin/sh\n")
+    (agent.home / ".brim" / "state.db").touch()
+    (agent.project / ".context").mkdir()
+    (agent.project / ".context" / "journal.jsonl").write_text("{}\n")
     assert AFTER not in event(agent, "session_start").note
     assert AFTER not in event(agent).note
     CHANGES[change](agent)

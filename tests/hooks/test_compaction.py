@@ -9,7 +9,7 @@ import pytest
 
 from brim.memory import MemoryEntry
 from brim.memory.instructions import LONGEST, build_instructions
-from brim.memory.returned import FEW, LINES, line_of
+from brim.memory.returned import COMMANDS, FILES, line_of
 from brim.sessions.report.lost import lost_in
 from tests.hooks.sittings import Sitting
 
@@ -190,22 +190,15 @@ def told_after_work_with(sitting: Sitting, files: int) -> list[str]:
     return told.splitlines()
 
 
-def test_of_many_files_that_were_read_once_none_comes_back(sitting: Sitting) -> None:
-    heading, *lines = told_after_work_with(sitting, FEW + 1)
+def test_of_many_files_that_were_read_once_the_latest_come_back(sitting: Sitting) -> None:
+    heading, first, *files, rest = told_after_work_with(sitting, FILES + 2)
     assert "left these out" in heading
-    assert lines == [
-        "  - command: `make deploy-demo`",
-        f"  - and {FEW + 1} more: .context/scratch.md has them",
-    ]
-    index = (sitting.context / "scratch.md").read_text("utf-8")
-    assert f"## Left Out by the Last Summary ({FEW + 2}): .context/left-out.md" in index
-    assert "file `src/part_0.py`" in index
-
-
-def test_a_few_files_come_back_the_latest_first(sitting: Sitting) -> None:
-    _, first, *files = told_after_work_with(sitting, FEW)
     assert first == "  - command: `make deploy-demo`"
-    assert files == [f"  - file: `src/part_{at}.py`" for at in reversed(range(FEW))]
+    assert files == [f"  - file: `src/part_{at}.py`" for at in range(FILES + 1, 1, -1)]
+    assert rest == "  - and 2 more: .context/scratch.md has them"
+    index = (sitting.context / "scratch.md").read_text("utf-8")
+    assert f"## Left Out by the Last Summary ({FILES + 3}): .context/left-out.md" in index
+    assert "file `src/part_0.py`" in index
 
 
 def test_no_more_comes_back_than_fits_beside_all_that_the_person_said(sitting: Sitting) -> None:
@@ -220,8 +213,8 @@ def test_no_more_comes_back_than_fits_beside_all_that_the_person_said(sitting: S
         if "hookSpecificOutput" in answer:
             told += answer["hookSpecificOutput"]["additionalContext"]
     assert all(rule in told for rule in rules)
-    assert told.count("  - command: ") == LINES
-    assert f"  - and {26 - LINES} more: " in told
+    assert told.count("  - command: ") == COMMANDS
+    assert f"  - and {26 - COMMANDS} more: " in told
 
 
 def test_a_file_that_a_command_names_is_not_given_back_twice(sitting: Sitting) -> None:

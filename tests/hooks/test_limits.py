@@ -14,7 +14,7 @@ import pytest
 
 from brim.hooks.statusline import lines_for
 from brim.sessions.index import SessionIndex
-from tests.hooks.sittings import NOW, SESSION, Sitting
+from tests.hooks.sittings import MODEL, NOW, SESSION, Sitting
 
 DAY = 86_400.0
 DEAR = 100_000
@@ -327,3 +327,50 @@ def test_a_model_without_a_price_is_told_once(sitting: Sitting) -> None:
     sitting.used("m1", DEAR, model="unheard-of")
     assert "The price of unheard-of isn't known" in sitting.hook("Stop")["systemMessage"]
     assert sitting.hook("Stop") == {}
+
+
+def test_what_the_client_says_of_a_compaction_counts_before_a_line_shows_it(
+    sitting: Sitting,
+) -> None:
+    allow(sitting, "1/day")
+    spend(sitting, 50)
+    cost = {"total_cost_usd": 0.58}  # with a compaction, which is in no line yet
+    model = {"id": MODEL, "display_name": "Sonnet"}
+    usage = {"input_tokens": 8, "cache_read_input_tokens": 40_000, "output_tokens": 9}
+    window = {"context_window_size": 200_000, "current_usage": usage}
+    sent = {"session_id": SESSION, "cwd": str(sitting.project), "cost": cost, "model": model}
+    sent["context_window"] = window
+    environ = {**sitting.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+
+    def line() -> str:
+        sitting.now += 1
+        return lines_for(json.dumps(sent).encode(), environ, now=sitting.now).decode()
+
+    line()
+    sitting.hook("Stop")
+    assert sitting.spent() == 580_000
+    spend(sitting, 30)  # a request after that is added to it
+    sitting.hook("Stop")
+    assert sitting.spent() == 880_000
+    assert "spending $0.88 of $1.00 today" in line()
+    sitting.total(0.9)  # the session's end: the line counts, and nothing twice
+    sitting.hook("SessionEnd")
+    sitting.hook("Stop")
+    assert sitting.spent() == 900_000
+
+
+def test_a_sum_from_before_the_session_is_not_its_own(sitting: Sitting) -> None:
+    allow(sitting, "1/day")
+    sent = {"session_id": SESSION, "cwd": str(sitting.project), "cost": {"total_cost_usd": 0.9}}
+
+    def line() -> None:
+        sitting.now += 1
+        lines_for(json.dumps(sent).encode(), sitting.environ, now=sitting.now)
+
+    line()  # nothing was answered yet: a client that counts on after /clear
+    spend(sitting, 30)
+    sent["cost"] = {"total_cost_usd": 1.0}
+    sent["context_window"] = {"current_usage": {"input_tokens": 8, "output_tokens": 9}}
+    line()
+    sitting.hook("Stop")
+    assert sitting.spent() == 300_000

@@ -87,6 +87,16 @@ def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:
     assert not agent.tool("Read", file_path="gen/api.py").deny
 
 
+def test_many_rules_that_were_written_by_hand_are_kept_at_the_next_call(agent: Agent) -> None:
+    agent.prompt("hello")
+    with agent.rules_file("user").open("a", encoding="utf-8") as file:
+        for number in range(20):
+            file.write(f'\n[deploy-{number}]\ntext = "Never run `deploy{number} --now`."\n')
+    assert "deploy7" in agent.prompt("deploy it").context
+    assert "Never run `deploy7 --now`." in bash(agent, "deploy7 --now")
+    assert "Use pnpm, not npm." in bash(agent, "npm ci")
+
+
 def test_edits_are_stopped_by_path(agent: Agent) -> None:
     assert "Never edit files in gen/" in agent.edit("gen/api.py").deny
     assert not agent.edit("gen/api.py").deny

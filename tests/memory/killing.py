@@ -33,7 +33,7 @@ def write_on(worktree: str, told: int, name: str, *, large: bool) -> None:
         )
         if large:
             with locked(os.path.join(root, LOCK), patience=60, prepare=lambda: make_folder(root)):
-                (entry,) = journal.append([MemoryEntry(kind="suspect", text=text)])
+                (entry,) = journal.append([MemoryEntry(kind="resolved", text=text)])
         else:
             entry = writer.append_human_input(text) or draft("human", text)
         note(told, f"{entry.number} {entry.text[:40]}\n".encode())

@@ -67,7 +67,7 @@ def test_codex_patch_that_undoes_another_is_an_undone_edit() -> None:
             "Success. Updated the following files:\nM src/parser.py",
         ),
     ]
-    assert statuses(rollout(*items)) == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
+    assert statuses(rollout(*items)) == [("undone-edit", "confirmed")]
 
 
 def test_codex_command_that_keeps_failing_is_a_dead_end() -> None:
@@ -90,23 +90,12 @@ def shell_refused(call: str) -> list[dict[str, Any]]:
     )
 
 
-def test_gemini_replacements_that_miss_are_suspected() -> None:
-    lines: list[dict[str, Any]] = [
-        {"type": "init", "session_id": "s1", "model": "gemini-2.5-flash"}
-    ]
-    for i in range(3):
-        given = {"file_path": FILE, "old_string": f"a{i}", "new_string": "b"}
-        lines.append(
-            {"type": "tool_use", "tool_name": "replace", "tool_id": str(i), "parameters": given}
-        )
-        text = "Failed to edit, 0 occurrences found for old_string. No edits made."
-        lines.append({"type": "tool_result", "tool_id": str(i), "status": "error", "output": text})
-    assert statuses(lines) == [("missed-edit", "suspect")]
-
-
 def test_opencode_edit_that_git_takes_back_is_confirmed() -> None:
-    def part(call: str, tool: str, given: dict[str, Any], output: str) -> dict[str, Any]:
-        state = {"status": "completed", "input": given, "output": output, "metadata": {"exit": 0}}
+    def part(
+        call: str, tool: str, given: dict[str, Any], output: str, *, exit: int = 0
+    ) -> dict[str, Any]:
+        metadata = {"exit": exit}
+        state = {"status": "completed", "input": given, "output": output, "metadata": metadata}
         return {
             "type": "tool_use",
             "sessionID": "s1",
@@ -120,10 +109,11 @@ def test_opencode_edit_that_git_takes_back_is_confirmed() -> None:
             {"filePath": f"/home/user/project/{FILE}", "oldString": "a()", "newString": "b()"},
             "ok",
         ),
+        part("c", "bash", {"command": "pytest"}, "FAILED a.py::test - error", exit=1),
         part("2", "bash", {"command": f"git checkout -- {FILE}"}, ""),
         *[part(f"l{i}", "bash", {"command": f"ls {i}"}, f"{i}") for i in range(9)],
     ]
-    assert statuses(lines) == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
+    assert statuses(lines) == [("undone-edit", "confirmed")]
 
 
 def test_claude_batch_with_one_failure_is_no_dead_end() -> None:

@@ -13,7 +13,7 @@ from brim.agents.call import ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.memory import facts, ranking, shell_facts
 from brim.memory.inventory import Inventory, is_set_up
-from brim.memory.ranking import CHANGED, COMMAND, LATELY, LATEST, OTHER, RAN, READ_AGAIN
+from brim.memory.ranking import CHANGED, COMMAND, JUST_NOW, LATEST, OTHER, READ_AGAIN
 from brim.memory.shell_facts import LONGEST
 
 
@@ -30,13 +30,17 @@ def test_the_examples_hold(module: ModuleType) -> None:
 def test_a_file_has_one_name_however_it_is_called() -> None:
     inventory = Inventory()
     inventory.take(StateSeen(name="folder", value="/home/user/shop"))
-    inventory.take(Message(role="user", text="Look at app.py", human=True))
     read(inventory, "/home/user/shop/src/app.py")
     read(inventory, "./src/app.py")
-    inventory.take(Message(role="user", text="Is app.py done?", human=True))
-    assert [(thing, use.uses) for thing, use in inventory.uses.items() if thing[0] == "file"] == [
-        (("file", "src/app.py"), 4)
+    assert [(fact, use.uses) for fact, use in inventory.uses.items()] == [
+        (("file", "src/app.py"), 2)
     ]
+
+
+def test_a_file_that_only_words_name_is_nothing_to_miss() -> None:
+    inventory = Inventory("/p")
+    said(inventory, "It has to be as fast as lib/old.py.")
+    assert list(inventory.uses) == [("instruction", "It has to be as fast as lib/old.py.")]
 
 
 def test_what_was_changed_ranks_above_what_was_read_as_often() -> None:
@@ -79,7 +83,6 @@ def test_own_words_come_back_before_changed_files_commands_and_files_read_again(
         "make fixed",
         "often.py",
         "make once",
-        "Fix the sum.",
         "once.py",
     ]
 
@@ -116,12 +119,20 @@ def test_an_interruption_is_no_decision_and_an_answer_is() -> None:
     assert list(inventory.uses) == [("decision", "`Which database?`: SQLite")]
 
 
-def test_an_identifier_is_no_file() -> None:
+def test_the_words_of_a_refusal_are_a_persons_words_and_the_call_is_not() -> None:
     inventory = Inventory("/p")
-    said(inventory, "Remove com.example and javax.xml.ws, call set.seed() and Shop.Cart.Registry.")
-    said(inventory, "It runs on Node.js: see package.json, not lib/old.thing")
-    files = [text for kind, text in inventory.uses if kind == "file"]
-    assert files == ["package.json", "lib/old.thing"]
+    words = "The user said:\nNever push by yourself. Wait."
+    inventory.take(ToolCall(id="1", name="Bash", kind="shell", input={"command": "git push"}))
+    inventory.take(ToolResult(id="1", text=words, error=True, refusal="permission"))
+    assert list(inventory.uses) == [("instruction", "Never push by yourself.")]
+
+
+def test_an_accepted_plan_is_nothing_to_miss() -> None:
+    inventory = Inventory("/p")
+    plan = {"plan": "# Never use floats"}
+    inventory.take(ToolCall(id="1", name="ExitPlanMode", kind="plan", input=plan))
+    inventory.take(ToolResult(id="1", text="User has approved your plan."))
+    assert inventory.uses == {}
 
 
 def test_absolute_and_relative_paths_of_one_file_are_one_where_the_client_names_no_folder() -> None:
@@ -165,35 +176,45 @@ def test_a_command_that_failed_and_worked_in_other_words_does_not_come_back() ->
     assert levels(inventory) == {
         "stack test": OTHER,
         "npm run lint": COMMAND,
-        "stack --resolver lts-21 test": RAN,
-        "npm run test": RAN,
+        "stack --resolver lts-21 test": LATEST,
+        "npm run test": LATEST,
     }
 
 
-def test_of_commands_that_worked_once_the_checks_and_the_latest_come_back() -> None:
+def test_each_command_of_a_line_counts_by_itself() -> None:
     inventory = Inventory("/p")
-    run(inventory, "cargo flamegraph --bench load")
-    run(inventory, "cargo clippy --all-targets")
-    latest = [f"cargo run --example {name}" for name in ("small", "large", "odd", "empty")]
-    for command in latest:
-        run(inventory, command)
-    assert levels(inventory) == {
-        "cargo flamegraph --bench load": OTHER,
-        "cargo clippy --all-targets": RAN,
-        **dict.fromkeys(latest[-LATEST:], RAN),
+    run(inventory, "cd web && pnpm lint && pnpm test 2>&1 | tail -5")
+    run(inventory, "pnpm lint; git status")
+    assert {text: use.uses for (_, text), use in inventory.uses.items()} == {
+        "pnpm lint": 2,
+        "pnpm test": 1,
     }
+    assert levels(inventory) == {"pnpm lint": COMMAND, "pnpm test": LATEST}
 
 
-def test_what_was_changed_or_failed_long_ago_does_not_come_back() -> None:
+def test_a_command_with_a_value_in_quotes_is_done_with() -> None:
     inventory = Inventory("/p")
-    read(inventory, "/p/done.py", tool="edit")
+    run(inventory, "go test ./... -run 'TestSum'")
+    run(inventory, "go test ./... -run 'TestSum'")
+    assert levels(inventory) == {"go test ./... -run 'TestSum'": OTHER}
+
+
+def test_what_was_used_long_ago_does_not_come_back() -> None:
+    inventory = Inventory("/p")
+    read(inventory, "/p/changed.py", tool="edit")
+    read(inventory, "/p/read.py")
     run(inventory, "make broken", error=True)
-    read(inventory, "/p/lately.py", tool="edit")
-    for at in range(LATELY):
-        read(inventory, f"/p/{at}.py")
-    assert levels(inventory)["done.py"] == OTHER
-    assert levels(inventory)["make broken"] == OTHER
-    assert levels(inventory)["lately.py"] == CHANGED
+    for _ in range(2):
+        run(inventory, "make again")
+        read(inventory, "/p/worked_on.py", tool="edit")
+    after_a_while = dict.fromkeys(["changed.py", "worked_on.py"], CHANGED)
+    after_a_while |= {"make again": COMMAND, "read.py": OTHER, "make broken": OTHER}
+    long_after = after_a_while | {"changed.py": OTHER, "make again": OTHER}
+    for expected in (after_a_while, long_after):
+        for at in range(JUST_NOW):
+            read(inventory, f"/p/{at}.py")
+        found = levels(inventory)
+        assert {text: found[text] for text in expected} == expected
 
 
 def test_a_file_that_lost_words_of_a_person_are_about_comes_back() -> None:
@@ -201,6 +222,8 @@ def test_a_file_that_lost_words_of_a_person_are_about_comes_back() -> None:
     for name in ("registry", "bid", "server"):
         read(inventory, f"/p/lib/{name}.ex")
     said(inventory, "Never call it directly, everything goes through Shop.Registry.")
+    for at in range(JUST_NOW):
+        read(inventory, f"/p/{at}.py")
     assert levels(inventory)["lib/registry.ex"] == READ_AGAIN
     assert levels(inventory)["lib/bid.ex"] == OTHER
 
@@ -224,7 +247,9 @@ def test_what_brim_refused_did_not_run() -> None:
         ("cat src/a.py src/b.py", ("src/a.py", "src/b.py"), (), ""),
         ("grep -n foo src/a.py", (), (), ""),
         ("ls; git status && pwd", (), (), ""),
-        ("git add -A && npm run build", (), (), "git add -A && npm run build"),
+        ("git add -A && npm run build", (), (), "npm run build"),
+        ("for f in *.py; do black $f; done", (), (), ""),
+        ("make 'a && b'; make \"c;d\"", (), (), "make 'a && b' | make \"c;d\""),
         ("sed -i 's/a/b/' src/a.py", (), ("src/a.py",), ""),
         ("make test > out.txt", (), ("out.txt",), "make test > out.txt"),
         ("echo 1 > /dev/shm/app/src/a.py", (), ("/dev/shm/app/src/a.py",), ""),
@@ -240,7 +265,8 @@ def test_what_a_command_tells(
     command: str, shown: tuple[str, ...], changed: tuple[str, ...], worth: str
 ) -> None:
     facts = shell_facts.shell_facts(command)
-    assert (facts.shows, facts.changes, facts.command) == (shown, changed, worth)
+    assert (facts.shows, facts.changes) == (shown, changed)
+    assert " | ".join(facts.commands) == worth
 
 
 def test_commands_for_the_client_are_no_task() -> None:
@@ -251,4 +277,4 @@ def test_commands_for_the_client_are_no_task() -> None:
 
 @given(st.text(max_size=200))
 def test_nothing_in_a_command_raises(command: str) -> None:
-    assert len(shell_facts.shell_facts(command).command) <= LONGEST
+    assert all(len(text) <= LONGEST for text in shell_facts.shell_facts(command).commands)

@@ -142,7 +142,7 @@ def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
         about = {"tried": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
         return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
 
-    shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
+    shown = MemoryView([entry(3), entry(4), entry(5)]).of("dead-end")
     assert [sentence(each) for each in shown] == [
         "`sub-agent: port it`: ended in error; quoted output: `no time left`"
     ]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from brim.memory.comparison import KINDS
 from brim.memory.lost import CompactionReport, LostFact
-from brim.memory.ranking import BINDING, CHANGED, COMMAND, OTHER, RAN
-from brim.memory.returned import FEW, LINES, MOST_LINES, chosen, give_back, line_of
+from brim.memory.ranking import BINDING, CHANGED, COMMAND, LATEST, OTHER, READ_AGAIN
+from brim.memory.returned import COMMANDS, FILES, LINES, MOST_LINES, chosen, give_back, line_of
 from tests.texts import ANY_TEXT
 
 FACTS = st.builds(
@@ -34,7 +34,7 @@ def test_own_words_come_first_and_the_number_of_others_is_bounded(items: list[Lo
     assert len(others) <= LINES
     assert len(returned) <= MOST_LINES
     assert all(item in items for item in others)
-    assert all(item.level < OTHER or item.kind == "file" for item in others)
+    assert all(item.level < OTHER for item in others)
 
 
 @given(items=st.lists(FACTS, min_size=1, max_size=80))
@@ -50,11 +50,16 @@ def test_what_is_not_given_back_is_counted_with_the_file_that_has_it(items: list
     assert ".context/scratch.md" in returned.text
 
 
-def test_files_that_were_read_once_come_back_only_if_they_are_few() -> None:
-    files = [LostFact("file", f"{number}.py", 1) for number in range(FEW + 1)]
-    check = LostFact("command", "make test", 1, level=RAN)
-    assert chosen([check, *files[:FEW]]) == (check, *files[:FEW])
-    assert chosen([check, *files]) == (check,)
+def test_few_files_come_back_however_many_were_lost() -> None:
+    files = [LostFact("file", f"{number}.py", 2, level=READ_AGAIN) for number in range(2 * FILES)]
+    command = LostFact("command", "make test", 1, level=LATEST)
+    assert chosen([*files, command]) == (*files[:FILES], command)
+
+
+def test_few_commands_that_ran_once_come_back() -> None:
+    once = [LostFact("command", f"make {name}", 1, level=LATEST) for name in "abcdefg"]
+    again = LostFact("command", "make test", 2, level=COMMAND)
+    assert chosen([again, *once]) == (again, *once[:COMMANDS])
 
 
 def test_a_command_that_was_done_with_stays_in_the_file() -> None:

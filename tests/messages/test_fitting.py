@@ -55,7 +55,7 @@ def test_what_fits_is_small_enough_valid_and_accounted_for(
     history = data.draw(valid_histories(provider, rare=False))
     before = [repr(message) for message in history]
     about: Any = {"model": MODELS[provider], "system": SYSTEM, "tools": TOOLS, "provider": provider}
-    fitted = fit(history, target=target, strategy=strategy, sure=sure, **about)
+    fitted = fit(history, target=target, strategy=strategy, conservative=sure, **about)
     assert validate(fitted.messages, provider) == []
     assert [repr(message) for message in history] == before
     size = request_size(provider, fitted, TOOLS)
@@ -78,7 +78,7 @@ def test_what_fits_is_small_enough_valid_and_accounted_for(
 
 def test_the_target_comes_from_the_model() -> None:
     history = talk("openai", 300, 1_000)
-    fitted = fit(history, model="gpt-4o", max_output=16_384)
+    fitted = fit(history, model="gpt-4o", max_output=16_384, strategy="fifo")
     assert fitted.fits
     assert fitted.target == 128_000 - 16_384 - 6_400
     assert 0.9 * fitted.target < fitted.tokens <= fitted.target
@@ -107,16 +107,16 @@ def test_what_cannot_fit_says_so() -> None:
 
 def test_sure_drops_one_more_where_the_upper_end_is_just_over() -> None:
     history = [{"role": "user", "content": "w " * 500}] * 9
-    fitted = fit(history, model="claude-sonnet-4-5", target=3_000, sure=True)
+    fitted = fit(history, model="claude-sonnet-4-5", target=3_000, conservative=True)
     assert fitted.fits
     assert len(fitted.messages) == 3
 
 
 def test_sure_compares_the_upper_end() -> None:
     history = talk("anthropic", 40, 20)
-    about: Any = {"model": "claude-sonnet-4-5", "target": 1_000}
+    about: Any = {"model": "claude-sonnet-4-5", "target": 1_000, "strategy": "fifo"}
     assert fit(history, **about).tokens.high > 1_000
-    sure = fit(history, sure=True, **about)
+    sure = fit(history, conservative=True, **about)
     assert sure.fits
     assert sure.tokens.high <= 1_000 < 2 * int(sure.tokens)
 

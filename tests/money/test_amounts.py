@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from brim.errors import InputError, UnknownPrice
 from brim.models import Tokens, cost
 from brim.models.price_list import PriceList
-from brim.money import estimate_cost, micro_dollars
-from brim.money.amounts import MOST, checked_amount, dollars
+from brim.money import estimate_cost
+from brim.money.amounts import checked_amount, dollars
 from brim.tokens.count import Count
+from brim.usd import MOST, micro_dollars
 
 COMMAS = ("0,25", "1,5", "1,0000", ",5", "1,", "1.000,5", "10,00", "1000,000", "1.5,000")
 """A comma that stands for the point somewhere, or where none belongs."""

@@ -20,6 +20,7 @@ from brim.money import (
     build_wrap_up_prompt,
 )
 from brim.notices import Notice
+from brim.usd import Money
 
 amounts = st.integers(0, 10**9)
 
@@ -98,8 +99,8 @@ def test_continue_goes_on_where_nothing_is_left_though_nobody_has_asked_yet() ->
 def test_raising_to_what_is_spent_already_is_no_answer() -> None:
     asked = replace(Limit(100), state="asked")
     with pytest.raises(InputError, match="leaves no room"):
-        asked.answered(Raise(200), 190)
-    assert asked.answered(Raise(200), 189).room(189) == 1
+        asked.answered(Raise(Money(200)), 190)
+    assert asked.answered(Raise(Money(200)), 189).room(189) == 1
 
 
 def test_a_request_that_did_not_fit_does_not_keep_the_warning_from_coming() -> None:
@@ -123,12 +124,12 @@ def test_a_tenth_of_nothing_is_no_answer() -> None:
 
 def test_raising_needs_a_higher_limit_and_opens_whatever_was_stopped() -> None:
     for state in ("asked", "stopped", "wrapping_up"):
-        raised = replace(Limit(100), state=state).answered(Raise(200), 100)
+        raised = replace(Limit(100), state=state).answered(Raise(Money(200)), 100)
         assert (raised.original, raised.amount, raised.state) == (100, 200, "open")
     with pytest.raises(InputError, match="does not raise"):
-        Limit(100).answered(Raise(100), 0)
+        Limit(100).answered(Raise(Money(100)), 0)
     with pytest.raises(InputError, match="no limit to raise"):
-        Limit(None).answered(Raise(100), 0)
+        Limit(None).answered(Raise(Money(100)), 0)
 
 
 @pytest.mark.parametrize("answer", ["", "yes", "raise", None, 5])
@@ -142,145 +143,145 @@ def kinds(notices: list[Notice]) -> list[str]:
 
 
 def test_it_warns_at_80_per_cent_and_asks_when_only_the_wrap_up_is_left() -> None:
-    budget = CostBudget(limit=5_000_000)
-    assert budget.add(3_999_999) == []
-    assert budget.add(1) == [CostWarning(4_000_000, 5_000_000)]
-    assert budget.add(749_999) == []
-    assert budget.add(1) == [
+    budget = CostBudget(limit=Money(5_000_000))
+    assert budget.add(Money(3_999_999)) == []
+    assert budget.add(Money(1)) == [CostWarning(4_000_000, 5_000_000)]
+    assert budget.add(Money(749_999)) == []
+    assert budget.add(Money(1)) == [
         CostLimit(4_750_000, 5_000_000, set_aside=250_000),
         InputRequested(4_750_000, 5_000_000),
     ]
-    assert budget.add(100) == []
+    assert budget.add(Money(100)) == []
     assert not budget.may_spend
 
 
 def test_a_sum_that_jumps_over_both_marks_asks_and_does_not_warn() -> None:
-    budget = CostBudget(100)
-    assert kinds(budget.add(100)) == ["COST_LIMIT", "INPUT_REQUESTED"]
-    assert budget.add(100) == []
+    budget = CostBudget(Money(100))
+    assert kinds(budget.add(Money(100))) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    assert budget.add(Money(100)) == []
 
 
 def test_without_a_limit_nothing_is_ever_told() -> None:
     budget = CostBudget(None)
-    assert budget.add(10**14) == []
+    assert budget.add(Money(10**14)) == []
     assert budget.may_spend
     assert (budget.left, budget.overshoot) == (None, 0)
 
 
 def test_at_a_limit_of_0_nothing_may_be_spent() -> None:
-    budget = CostBudget(0)
+    budget = CostBudget(Money(0))
     assert not budget.may_spend
-    assert budget.add(0) == []
-    assert kinds(budget.add(1)) == ["COST_LIMIT", "INPUT_REQUESTED"]
-    budget.answer(Raise(100))
+    assert budget.add(Money(0)) == []
+    assert kinds(budget.add(Money(1))) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    budget.answer(Raise(Money(100)))
     assert budget.may_spend
 
 
 def test_a_raised_limit_warns_and_asks_anew() -> None:
-    budget = CostBudget(1_000_000)
-    budget.add(1_000_000)
-    budget.answer(Raise(2_000_000))
-    assert budget.add(599_999) == []
-    assert kinds(budget.add(1)) == ["COST_WARNING"]
-    assert kinds(budget.add(400_000)) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    budget = CostBudget(Money(1_000_000))
+    budget.add(Money(1_000_000))
+    budget.answer(Raise(Money(2_000_000)))
+    assert budget.add(Money(599_999)) == []
+    assert kinds(budget.add(Money(1))) == ["COST_WARNING"]
+    assert kinds(budget.add(Money(400_000))) == ["COST_LIMIT", "INPUT_REQUESTED"]
 
 
 def test_who_has_just_answered_is_not_warned_of_what_they_know() -> None:
-    budget = CostBudget(1_000_000)
-    budget.add(960_000)
+    budget = CostBudget(Money(1_000_000))
+    budget.add(Money(960_000))
     budget.answer("continue")
     assert budget.limit == 1_100_000
-    assert budget.add(10_000) == []
-    assert kinds(budget.add(80_000)) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    assert budget.add(Money(10_000)) == []
+    assert kinds(budget.add(Money(80_000))) == ["COST_LIMIT", "INPUT_REQUESTED"]
 
 
 def test_the_wrap_up_is_paid_from_what_was_held_back_and_then_it_is_over() -> None:
-    budget = CostBudget(5_000_000)
-    budget.add(4_750_000)
+    budget = CostBudget(Money(5_000_000))
+    budget.add(Money(4_750_000))
     assert budget.left == 0
     budget.answer("wrap_up")
     assert (budget.left, budget.may_spend) == (250_000, True)
-    assert budget.add(250_000) == []
+    assert budget.add(Money(250_000)) == []
     assert (budget.state, budget.may_spend, budget.overshoot) == ("stopped", False, 0)
 
 
 @pytest.mark.parametrize("told", ["project", "agent"])
 def test_the_wrap_up_is_paid_when_agent_and_project_ran_out_together(told: str) -> None:
-    project = CostBudget(1_000_000, scope="shop")
-    agent = CostBudget(1_000_000, scope="shop/a", parent=project)
-    assert len(agent.add(960_000)) == 4
+    project = CostBudget(Money(1_000_000), scope="shop")
+    agent = CostBudget(Money(1_000_000), scope="shop/a", parent=project)
+    assert len(agent.add(Money(960_000))) == 4
     assert (agent.left, project.left) == (0, 0)
     (project if told == "project" else agent).answer("wrap_up")
     assert agent.left == 40_000
-    assert agent.add(40_000) == []
+    assert agent.add(Money(40_000)) == []
     assert not agent.may_spend
 
 
 def test_who_wraps_the_project_up_is_not_asked_about_its_agents() -> None:
-    project = CostBudget(1_000_000, scope="shop")
-    agent = CostBudget(100_000, scope="shop/a", parent=project)
+    project = CostBudget(Money(1_000_000), scope="shop")
+    agent = CostBudget(Money(100_000), scope="shop/a", parent=project)
     project.answer("wrap_up")
-    assert agent.add(100_000) == []
+    assert agent.add(Money(100_000)) == []
 
 
 def test_a_job_that_is_resumed_at_its_limit_can_go_on() -> None:
-    budget = CostBudget(1_000_000, spent=1_000_000)
+    budget = CostBudget(Money(1_000_000), spent=Money(1_000_000))
     assert not budget.may_spend
     budget.answer("continue")
     assert budget.may_spend
 
 
 def test_after_stop_nothing_may_be_spent_and_what_was_in_flight_still_counts() -> None:
-    budget = CostBudget(100)
+    budget = CostBudget(Money(100))
     budget.answer("stop")
     assert not budget.may_spend
-    assert budget.add(150) == []
+    assert budget.add(Money(150)) == []
     assert (budget.spent, budget.overshoot) == (150, 50)
 
 
 def test_a_resumed_job_goes_on_where_it_was() -> None:
-    budget = CostBudget(1_000_000, spent=900_000)
-    assert kinds(budget.add(60_000)) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    budget = CostBudget(Money(1_000_000), spent=Money(900_000))
+    assert kinds(budget.add(Money(60_000))) == ["COST_LIMIT", "INPUT_REQUESTED"]
 
 
 def test_what_an_agent_spends_counts_against_its_project() -> None:
-    project = CostBudget(1_000, scope="shop")
+    project = CostBudget(Money(1_000), scope="shop")
     agents = [CostBudget(None, scope=f"shop/{name}", parent=project) for name in "ab"]
-    assert agents[0].add(500) == []
-    assert agents[1].add(400) == [CostWarning(900, 1_000, "shop")]
-    assert kinds(agents[0].add(60)) == ["COST_LIMIT", "INPUT_REQUESTED"]
+    assert agents[0].add(Money(500)) == []
+    assert agents[1].add(Money(400)) == [CostWarning(900, 1_000, "shop")]
+    assert kinds(agents[0].add(Money(60))) == ["COST_LIMIT", "INPUT_REQUESTED"]
     assert not agents[1].may_spend
 
 
 def test_subscribers_are_told_each_notice_until_they_end_it() -> None:
     told: list[Notice] = []
-    budget = CostBudget(100)
+    budget = CostBudget(Money(100))
     end = budget.subscribe(told.append)
-    returned = budget.add(85)
+    returned = budget.add(Money(85))
     end()
-    budget.add(100)
+    budget.add(Money(100))
     assert told == returned == [CostWarning(85, 100)]
 
 
 def test_a_correction_takes_back() -> None:
-    budget = CostBudget(100)
-    budget.add(50)
-    budget.add(-20)
+    budget = CostBudget(Money(100))
+    budget.add(Money(50))
+    budget.add(Money(-20))
     assert budget.spent == 30
-    budget.add(-100)
+    budget.add(Money(-100))
     assert budget.spent == 0
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, True, "5"])
 def test_a_limit_that_is_no_amount_is_an_error(limit: Any) -> None:
     with pytest.raises(InputError):
-        CostBudget(limit)
+        CostBudget(Money(limit))
 
 
 @pytest.mark.parametrize("warn", [-0.1, 1.1, True, "0.8", float("nan")])
 def test_a_share_is_from_0_to_1(warn: Any) -> None:
     with pytest.raises(InputError):
-        CostBudget(100, warn)
+        CostBudget(Money(100), warn)
 
 
 @given(
@@ -288,13 +289,13 @@ def test_a_share_is_from_0_to_1(warn: Any) -> None:
     st.lists(st.integers(0, 300) | st.sampled_from(["continue", "wrap_up", "stop"])),
 )
 def test_each_notice_comes_at_most_once_per_limit(limit: int, steps: list[int | str]) -> None:
-    budget = CostBudget(limit)
+    budget = CostBudget(Money(limit))
     seen: list[tuple[str, int]] = []
     for step in steps:
         if isinstance(step, int):
             seen += [
                 (notice.kind, notice.limit)
-                for notice in budget.add(step)
+                for notice in budget.add(Money(step))
                 if hasattr(notice, "limit")
             ]
         elif step != "continue" or budget.state == "asked":
@@ -326,7 +327,10 @@ def test_notices_say_what_happened() -> None:
 
 def test_it_says_what_is_spent_and_what_is_left_for_it() -> None:
     text = build_wrap_up_prompt(
-        4_750_000, 5_000_000, set_aside=250_000, scratch_path=".context/scratch.md"
+        Money(4_750_000),
+        Money(5_000_000),
+        set_aside=Money(250_000),
+        scratch_path=".context/scratch.md",
     )
     assert "$4.75 of $5.00" in text
     assert "This turn may cost $0.25." in text
@@ -334,15 +338,15 @@ def test_it_says_what_is_spent_and_what_is_left_for_it() -> None:
 
 
 def test_it_says_that_the_limit_is_reached_only_if_it_is() -> None:
-    assert "limit is reached" in build_wrap_up_prompt(4_750_000, 5_000_000)
-    assert build_wrap_up_prompt(1_000_000, 5_000_000).startswith(
+    assert "limit is reached" in build_wrap_up_prompt(Money(4_750_000), Money(5_000_000))
+    assert build_wrap_up_prompt(Money(1_000_000), Money(5_000_000)).startswith(
         "$1.00 of $5.00 is spent. Wrap up now."
     )
-    assert build_wrap_up_prompt(1_000_000, None).startswith("$1.00 is spent. Wrap up now.")
+    assert build_wrap_up_prompt(Money(1_000_000), None).startswith("$1.00 is spent. Wrap up now.")
 
 
 def test_a_task_is_folded_to_one_short_line() -> None:
-    text = build_wrap_up_prompt(1, 2, task="fix\n\n" + "the parser " * 100)
+    text = build_wrap_up_prompt(Money(1), Money(2), task="fix\n\n" + "the parser " * 100)
     assert len(text.split("\n")) == 3
     assert len(text.split("\n")[0]) < 300
     assert "may cost" not in text

@@ -114,6 +114,10 @@ def test_a_tenth_more_lasts_until_the_period_ends(monkeypatch: pytest.MonkeyPatc
     assert raised.amount_at(NOW + 86_400) == 5_000_000
     assert raised.text == "5/day"
     assert raised.raised_by_tenth(7_000_000, NOW).amount_at(NOW) == 7_500_000
+    # What is spent is no round number, the raised limit is.
+    assert read_limit("2/day").raised_by_tenth(2_310_600, NOW).amount_at(NOW) == 2_520_000
+    tokens = read_limit("2M tokens/day").raised_by_tenth(2_173_045, NOW)
+    assert tokens.amount_at(NOW) == 2_374_000
     total = read_limit("5").raised_by_tenth(0, NOW)
     assert total.amount_at(NOW + 10**9) == 5_500_000
 

@@ -19,6 +19,7 @@ from brim.errors import BrimError, InputError, LimitReached, StoreError
 from brim.money import Raise, SpendingLimit, open_ledger
 from brim.money.postgres_ledger import PostgresLedger
 from brim.notices import Notice
+from brim.usd import Money
 from tests.money.ledger_contract import Clock, LedgerContract, Open
 from tests.money.server import empty_schema, new_schema, running
 
@@ -82,26 +83,31 @@ def done(ledger: Any, step: tuple[str, str, int, int], number: int, known: list[
         if action in ("reserve", "wrap_up"):
             purpose = "wrap_up" if action == "wrap_up" else ""
             return ledger.reserve(
-                scope, amount, request_id=f"r{number}", tokens=percent, lease=60, purpose=purpose
+                scope,
+                Money(amount),
+                request_id=f"r{number}",
+                tokens=percent,
+                lease=60,
+                purpose=purpose,
             )
         if action == "settle":
             held = ledger.reservation(id)
-            return ledger.settle(held or id, (held.amount if held else 0) * percent // 100)
+            return ledger.settle(held or id, Money((held.amount if held else 0) * percent // 100))
         if action == "release":
             return ledger.release(id)
         if action == "record":
             return ledger.record(
-                scope, f"r{number}", amount, tokens=percent, model="small", branch="main"
+                scope, f"r{number}", Money(amount), tokens=percent, model="small", branch="main"
             )
         if action == "limit":
-            return ledger.limit(scope, amount * 10)
+            return ledger.limit(scope, Money(amount * 10))
         if action == "allow":
             return ledger.allow(
                 scope, SpendingLimit(amount * 5, "usd", "day"), including_past=percent > 50
             )
         if action == "answer":
             return ledger.answer(
-                scope, ("continue", "wrap_up", "stop", Raise(amount * 20))[amount % 4]
+                scope, ("continue", "wrap_up", "stop", Raise(Money(amount * 20)))[amount % 4]
             )
     except BrimError as error:
         return f"{type(error).__name__} {error}"
@@ -123,7 +129,7 @@ def test_it_does_what_the_ledger_in_a_file_does(
         file.subscribe(told["file"].append)
         server.subscribe(told["server"].append)
         for ledger in (file, server):
-            ledger.limit("a", 400)
+            ledger.limit("a", Money(400))
             for scope, ceiling in limits:
                 ledger.allow(scope, ceiling)
         known: list[str] = []
@@ -142,12 +148,12 @@ def test_it_does_what_the_ledger_in_a_file_does(
 
 def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> None:
     with PostgresLedger(empty_schema(), clock=Clock()) as ledger:
-        ledger.limit("shop", 2_000)
+        ledger.limit("shop", Money(2_000))
         with ledger.database.writing():  # all others wait meanwhile
             threads, made = [], []
             for number in range(30):
                 ask = lambda n=number: made.append(  # noqa: E731
-                    ledger.reserve(f"shop/{n % 3}", 50, request_id=f"r{n:02}")
+                    ledger.reserve(f"shop/{n % 3}", Money(50), request_id=f"r{n:02}")
                 )
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
@@ -164,13 +170,13 @@ def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> N
 
 def test_the_first_to_come_gets_the_last_of_a_limit() -> None:
     with PostgresLedger(empty_schema(), clock=Clock()) as ledger:
-        ledger.limit("shop", 1_000)
+        ledger.limit("shop", Money(1_000))
         made: list[str] = []
         with ledger.database.writing():
             threads = []
             for number in range(20):
                 ask = lambda n=number: made.append(  # noqa: E731
-                    ledger.reserve("shop", 100, request_id=f"r{n:02}").request_id
+                    ledger.reserve("shop", Money(100), request_id=f"r{n:02}").request_id
                 )
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
@@ -191,8 +197,8 @@ def _quietly(ask: Any) -> None:
 
 def test_tasks_of_an_event_loop_are_admitted_together() -> None:
     async def all_of_them(ledger: Any) -> int:
-        made = await asyncio.gather(*[ledger.areserve("shop/a", 10) for _ in range(40)])
-        await asyncio.gather(*[ledger.asettle(each, 5) for each in made])
+        made = await asyncio.gather(*[ledger.areserve("shop/a", Money(10)) for _ in range(40)])
+        await asyncio.gather(*[ledger.asettle(each, Money(5)) for each in made])
         return len(made)
 
     with open_ledger(empty_schema()) as ledger:
@@ -204,32 +210,34 @@ def test_tasks_of_an_event_loop_are_admitted_together() -> None:
 
 def test_a_subscriber_may_spend() -> None:
     with open_ledger(empty_schema()) as ledger:
-        ledger.subscribe(lambda _: ledger.reserve("log", 1, request_id="from-the-subscriber"))
-        ledger.limit("shop", 100)
-        ledger.settle(ledger.reserve("shop", 90), 90)
+        ledger.subscribe(
+            lambda _: ledger.reserve("log", Money(1), request_id="from-the-subscriber")
+        )
+        ledger.limit("shop", Money(100))
+        ledger.settle(ledger.reserve("shop", Money(90)), Money(90))
         assert ledger.status("log").reserved == 1
 
 
 def test_times_are_the_servers() -> None:
     with open_ledger(empty_schema()) as ledger:
         (now,) = ledger.database.row("SELECT extract(epoch FROM now())::float8")
-        made = ledger.reserve("shop", 1)
+        made = ledger.reserve("shop", Money(1))
         assert abs(made.made_at - now) < 60
         assert made.lease_end == pytest.approx(made.made_at + 60)
 
 
 def test_one_object_serves_parent_and_child_of_a_fork() -> None:
     with open_ledger(empty_schema()) as ledger:
-        ledger.reserve("shop", 1)
+        ledger.reserve("shop", Money(1))
         child = os.fork()
         if child == 0:
             try:
-                ledger.settle(ledger.reserve("shop", 10, request_id="child"), 7)
+                ledger.settle(ledger.reserve("shop", Money(10), request_id="child"), Money(7))
                 os._exit(0)
             except BaseException:
                 os._exit(1)
         assert os.waitpid(child, 0)[1] == 0
-        assert ledger.settle(ledger.reserve("shop", 5), 5).charged == 5
+        assert ledger.settle(ledger.reserve("shop", Money(5)), Money(5)).charged == 5
         assert ledger.status("shop").spent == 12
 
 
@@ -290,10 +298,13 @@ def test_a_schema_of_another_version_and_another_programs_are_refused() -> None:
 def test_a_read_only_server_is_looked_at_and_not_written() -> None:
     address = new_schema()
     with open_ledger(address) as ledger:
-        ledger.record("shop", "a", 5)
+        ledger.record("shop", "a", Money(5))
     with open_ledger(f"{address}&options=-cdefault_transaction_read_only%3Don") as ledger:
         assert ledger.status("shop").spent == 5
-        for change in (lambda: ledger.limit("shop", 1), lambda: ledger.reserve("shop", 1)):
+        for change in (
+            lambda: ledger.limit("shop", Money(1)),
+            lambda: ledger.reserve("shop", Money(1)),
+        ):
             with pytest.raises(StoreError, match="read-only") as caught:
                 change()
             assert caught.value.reason == "read-only"
@@ -305,7 +316,7 @@ def test_two_places_may_make_the_tables_at_once() -> None:
     def open_it() -> None:
         try:
             with open_ledger(address, timeout=300) as ledger:
-                ledger.record("shop", os.urandom(4).hex(), 1)
+                ledger.record("shop", os.urandom(4).hex(), Money(1))
         except Exception as error:
             failed.append(error)
 
@@ -321,11 +332,11 @@ def test_two_places_may_make_the_tables_at_once() -> None:
 
 def test_a_connection_that_was_cut_is_made_again() -> None:
     with open_ledger(empty_schema()) as ledger:
-        made = ledger.reserve("shop", 10)
+        made = ledger.reserve("shop", Money(10))
         for call in (
-            lambda: ledger.settle(made, 7),
+            lambda: ledger.settle(made, Money(7)),
             lambda: ledger.status("shop"),
-            lambda: ledger.limit("shop", 99),
+            lambda: ledger.limit("shop", Money(99)),
         ):
             with psycopg.connect(running().url, autocommit=True) as connection:
                 sql = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'brim'"
@@ -339,7 +350,7 @@ def test_a_closed_ledger_says_so() -> None:
     ledger.close()
     ledger.close()
     with pytest.raises(StoreError, match="closed"):
-        ledger.reserve("shop", 1)
+        ledger.reserve("shop", Money(1))
 
 
 def test_a_wrong_password_is_said() -> None:

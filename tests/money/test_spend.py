@@ -16,6 +16,7 @@ import pytest
 from brim.errors import LimitReached, StoreError, UnknownPrice
 from brim.models import cost
 from brim.money import may_be_billed, open_ledger
+from brim.usd import Money
 
 MODEL = "claude-sonnet-4-5"
 HELLO: Any = {"model": MODEL, "messages": [{"role": "user", "content": "Hello"}], "max_output": 100}
@@ -51,13 +52,13 @@ def test_a_cost_that_is_unknown_is_an_error_and_can_be_given(path: str) -> None:
         with ledger.spend("shop", **HELLO) as spend:
             with pytest.raises(UnknownPrice):
                 spend.settle({"model": MODEL, "usage": USAGE, "service_tier": "flex-unknown"})
-            assert spend.settle(1_234) == 1_234
+            assert spend.settle(Money(1_234)) == 1_234
         assert ledger.status("shop").spent == 1_234
 
 
 def test_a_limit_refuses_before_the_block(path: str) -> None:
     with open_ledger(path) as ledger:
-        ledger.limit("shop", 10)
+        ledger.limit("shop", Money(10))
         with pytest.raises(LimitReached), ledger.spend("shop", **HELLO):
             raise AssertionError
         assert ledger.status("shop").reserved == 0
@@ -123,9 +124,9 @@ def test_the_same_in_an_event_loop(path: str) -> None:
             with pytest.raises(ConnectionRefusedError):
                 async with ledger.spend("shop", **HELLO):
                     raise ConnectionRefusedError
-            reserved = await ledger.areserve("shop", 50, request_id="mine")
-            assert (await ledger.asettle(reserved, 40)).charged == 40
-            again = await ledger.areserve("shop", 50)
+            reserved = await ledger.areserve("shop", Money(50), request_id="mine")
+            assert (await ledger.asettle(reserved, Money(40))).charged == 40
+            again = await ledger.areserve("shop", Money(50))
             assert (await ledger.arelease(again)).state == "released"
             assert ledger.status("shop").reserved == 0
             assert ledger.status("shop").spent == (spend.cost or 0) + 40
@@ -135,13 +136,13 @@ def test_the_same_in_an_event_loop(path: str) -> None:
 
 def test_one_ledger_serves_many_threads(path: str) -> None:
     with open_ledger(path, timeout=300) as ledger:
-        ledger.limit("shop", 400)
+        ledger.limit("shop", Money(400))
         refused: list[BaseException] = []
 
         def work() -> None:
             try:
                 for _ in range(10):
-                    ledger.settle(ledger.reserve("shop", 10), 5)
+                    ledger.settle(ledger.reserve("shop", Money(10)), Money(5))
             except BaseException as error:
                 refused.append(error)
 
@@ -158,22 +159,22 @@ def test_one_ledger_serves_many_threads(path: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_one_ledger_goes_on_after_a_fork(path: str) -> None:
     with open_ledger(path, timeout=300) as ledger:
-        ledger.settle(ledger.reserve("shop", 10), 10)
-        asyncio.run(ledger.areserve("shop", 1))  # the worker's thread doesn't come along
+        ledger.settle(ledger.reserve("shop", Money(10)), Money(10))
+        asyncio.run(ledger.areserve("shop", Money(1)))  # the worker's thread doesn't come along
         children = []
         for _ in range(3):
             child = os.fork()
             if child == 0:
                 try:
                     for _ in range(5):
-                        ledger.settle(ledger.reserve("shop", 10), 10)
-                    asyncio.run(ledger.areserve("shop", 1))
+                        ledger.settle(ledger.reserve("shop", Money(10)), Money(10))
+                    asyncio.run(ledger.areserve("shop", Money(1)))
                     os._exit(0)
                 except BaseException:
                     traceback.print_exc()
                 os._exit(1)
             children.append(child)
-        ledger.settle(ledger.reserve("shop", 10), 10)
+        ledger.settle(ledger.reserve("shop", Money(10)), Money(10))
         assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [
             0,
             0,

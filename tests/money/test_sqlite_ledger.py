@@ -13,6 +13,7 @@ from brim.errors import InputError, StoreError
 from brim.money import open_ledger
 from brim.money.sqlite_ledger import ledger_path
 from brim.rules.state import RulesState
+from brim.usd import Money
 from tests.money.ledger_contract import Clock, LedgerContract, Open
 
 
@@ -115,7 +116,7 @@ def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
 def test_entries_are_neither_changed_nor_removed(tmp_path: Path) -> None:
     path = tmp_path / "money.db"
     with open_ledger(str(path)) as ledger:
-        ledger.record("shop", "a", 5)
+        ledger.record("shop", "a", Money(5))
     connection = raw(path)
     for statement in ("UPDATE spend_entries SET amount = 1", "DELETE FROM spend_entries"):
         with pytest.raises(Exception, match="an entry cannot be"):
@@ -126,12 +127,12 @@ def test_entries_are_neither_changed_nor_removed(tmp_path: Path) -> None:
 def test_the_entries_add_up_to_what_is_spent(tmp_path: Path) -> None:
     path, clock = tmp_path / "money.db", Clock()
     with open_ledger(str(path), clock=clock) as ledger:
-        reserved = ledger.reserve("a/b", 100, request_id="r", lease=1)
+        reserved = ledger.reserve("a/b", Money(100), request_id="r", lease=1)
         clock.now += 2
-        ledger.settle(reserved, 40)
-        ledger.settle(reserved, 45)
-        ledger.release(ledger.reserve("a/b", 7))
-        ledger.record("a", "s", 5)
+        ledger.settle(reserved, Money(40))
+        ledger.settle(reserved, Money(45))
+        ledger.release(ledger.reserve("a/b", Money(7)))
+        ledger.record("a", "s", Money(5))
         assert ledger.database.rows("SELECT kind, amount FROM spend_entries ORDER BY number") == [
             ("expired", 100),
             ("corrected", -60),
@@ -143,9 +144,9 @@ def test_the_entries_add_up_to_what_is_spent(tmp_path: Path) -> None:
 
 def test_answers_are_kept_with_the_limit_that_followed(tmp_path: Path) -> None:
     with open_ledger(str(tmp_path / "money.db"), clock=lambda: 7.0) as ledger:
-        ledger.limit("a", 1_000)
-        ledger.limit("a", 1_000)
-        ledger.record("a", "r", 1_000)
+        ledger.limit("a", Money(1_000))
+        ledger.limit("a", Money(1_000))
+        ledger.record("a", "r", Money(1_000))
         ledger.answer("a", "continue")
         ledger.answer("a", "wrap_up")
         rows = ledger.database.rows(
@@ -168,11 +169,11 @@ def test_a_missing_ledger_is_not_made_for_a_hook(tmp_path: Path) -> None:
 def test_a_scope_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "money.db"
     with open_ledger(str(path)) as ledger:
-        ledger.record("shop", "a", 5)
+        ledger.record("shop", "a", Money(5))
         with ledger.database.writing():
             ledger.database.run("UPDATE spend_scopes SET state = 'odd'")
         with pytest.raises(StoreError) as caught:
-            ledger.reserve("shop", 1)
+            ledger.reserve("shop", Money(1))
         assert caught.value.reason == "damaged"
 
 
@@ -182,7 +183,7 @@ def test_a_subscriber_that_fails_loses_no_money(tmp_path: Path) -> None:
 
     with open_ledger(str(tmp_path / "money.db")) as ledger:
         ledger.subscribe(fails)
-        ledger.limit("shop", 10)
+        ledger.limit("shop", Money(10))
         with pytest.raises(RuntimeError, match="subscriber"):
-            ledger.record("shop", "a", 10)
+            ledger.record("shop", "a", Money(10))
         assert ledger.status("shop").spent == 10

@@ -139,6 +139,10 @@ def test_the_agent_never_reads_how_a_limit_is_lifted() -> None:
         "Stopped by your user's limit: $5.03 of $5.00 spent today; it resets at midnight. "
         "No tool runs now. Wrap up now without tools"
     )
+    assert tool_denied(standing("5/day", 4_000_000, ahead=1_500_000), wraps_up=True).startswith(
+        "Stopped by your user's limit: $4.00 of $5.00 spent today; it resets at midnight. "
+        "The next request would take about $1.50 more. No tool runs now."
+    )
 
 
 def test_other_sentences() -> None:
@@ -171,6 +175,15 @@ def test_how_many_more_requests_fit() -> None:
     assert found is not None
     assert str(found) == "roughly 10 more requests like the last 20 (6 to 20)"
     assert found.earliest_words == "without pauses, at about 10:56 at the earliest"
+
+
+def test_a_limit_that_the_next_request_may_reach_says_so() -> None:
+    found = forecast(standing("5/day", 4_740_000), requests(*[100_000] * 12))
+    assert found is not None
+    assert str(found) == "the next request may reach it"
+    assert found.earliest_words == ""
+    found = forecast(standing("5/day", 4_000_000), requests(*[100_000] * 12))
+    assert str(found).startswith("roughly 8 more requests like the last 12 (")
 
 
 def test_nothing_is_foretold_of_few_requests_or_far_limits() -> None:

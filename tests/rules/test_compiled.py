@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import resource
@@ -17,9 +16,11 @@ from types import FrameType
 import pytest
 
 from brim.rules.accepted import AcceptedRules
+from brim.rules.blocks import EDIT, RUN, TOOL
 from brim.rules.compiled import NAME, RuleIndex, ask_index, open_index
 from brim.rules.file import RulesFile
 from brim.rules.source import RuleSource, sources_for
+from brim.rules.stored import StoredRules
 from tests.waiting import PATIENCE
 
 UV = '[uv]\ntext = "Use uv, never pip."\nblock = ["pip install"]\n\n'
@@ -32,12 +33,15 @@ def names(index: RuleIndex) -> list[str]:
 
 
 def blocks(index: RuleIndex) -> list[str]:
-    marks = ",".join("?" * len(index.numbers))
+    rules = StoredRules(index).blocking((RUN, EDIT, TOOL), lambda kind, pattern: True)
+    return [block for rule in rules for block in rule.blocks]
+
+
+def checked(index: RuleIndex) -> list[str]:
     rows = index.database.execute(
-        f"SELECT blocks FROM rules WHERE source IN ({marks}) AND blocks <> '[]'",
-        index.numbers,
+        "SELECT name FROM rules WHERE check_text <> '' ORDER BY source, position"
     )
-    return [block for row in rows for block in json.loads(row[0])]
+    return [row[0] for row in rows]
 
 
 class Home:
@@ -232,6 +236,55 @@ def test_ten_thousand_rules_are_compiled_beside_the_hook(tmp_path: Path) -> None
     assert len(home.ask()) == 10_001
     home.own.write_text(home.own.read_text() + '[new]\ntext = "One more."\nblock = "npm ci"\n')
     assert len(home.ask()) == 10_002
+
+
+def forbidding_rules(count: int) -> str:
+    text = [
+        '[last]\ntext = "Never use sudo."\nblock = true\n[pip]\ntext = "No pip."\nblock = "pip"\n'
+    ]
+    for number in range(count):
+        text.append(f'[rule-{number}]\ntext = "Never run `deploy{number} --now`."\n')
+    return "\n".join(text)
+
+
+def test_the_words_of_many_changed_rules_are_read_beside_a_hook_that_only_tells(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path)
+    home.own.write_text(forbidding_rules(20))
+    asked: list[list[RuleSource]] = []
+    index = open_index(
+        str(home.path),
+        home.sources,
+        limit=60,
+        in_background=asked.append,
+        needs_checks=False,
+    )
+    assert len(names(index)) == 22, "every rule can be told"
+    assert blocks(index) == ["run pip"]
+    assert checked(index) == ["last"], "what a rule refuses is refused at once"
+    assert asked == [home.sources]
+    home.own.write_text(home.own.read_text().replace("deploy3 ", "deploy99 "))
+    everything = ["last", *[f"rule-{number}" for number in range(20)]]
+    for _ in range(2):
+        with_checks = open_index(str(home.path), home.sources, limit=60, in_background=asked.append)
+        assert [name for name in checked(with_checks) if name != "pip"] == everything
+    assert len(asked) == 1
+
+
+def test_the_words_of_few_changed_rules_are_read_at_once(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.own.write_text(forbidding_rules(2))
+    asked: list[list[RuleSource]] = []
+    index = open_index(
+        str(home.path),
+        home.sources,
+        limit=60,
+        in_background=asked.append,
+        needs_checks=False,
+    )
+    assert {"last", "rule-0", "rule-1"} <= set(checked(index))
+    assert asked == []
 
 
 class TimeIsOverError(BaseException):

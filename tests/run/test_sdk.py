@@ -16,6 +16,7 @@ from brim.errors import LimitReached
 from brim.money import open_ledger
 from brim.run import supervised
 from brim.run.sdk import SupervisedClient
+from brim.usd import Money
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 
@@ -179,7 +180,11 @@ def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
     from brim.money import Raise
 
     client, _ = play(
-        tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000)
+        tmp_path,
+        ["work", "more"],
+        [0.96, 0.98],
+        budget_usd=1,
+        on_limit=lambda _: Raise(Money(2_000_000)),
     )
     assert (client.spending.limit, client.spending.spent) == (2_000_000, 980_000)
 
@@ -204,7 +209,7 @@ def test_two_projects_with_one_name_have_limits_of_their_own(tmp_path: Path) -> 
 def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:
     from brim.money import Raise
 
-    raised = {"budget_usd": 1, "on_limit": lambda _: Raise(2_000_000)}
+    raised = {"budget_usd": 1, "on_limit": lambda _: Raise(Money(2_000_000))}
     _, sent = play(tmp_path, ["CUT work", "more"], [0.96, 0.98, 0.99], **raised)
     said = [each for each in sent if isinstance(each, str) and not each.startswith("disc")]
     assert said[0] == "CUT work"

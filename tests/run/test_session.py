@@ -13,6 +13,7 @@ from brim.money import Raise, lineage, open_ledger, read_limit
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.sessions.window.budget import ContextBudget
+from brim.usd import Money
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 
@@ -66,7 +67,7 @@ def test_the_ledger_has_the_same_sum(tmp_path: Path) -> None:
 
 def test_a_request_that_another_run_has_counted_stays_where_it_is(tmp_path: Path) -> None:
     with open_ledger(str(tmp_path / "money.db")) as ledger:
-        ledger.record("shop/other", "m1", 5)
+        ledger.record("shop/other", "m1", Money(5))
         run = tracked(tmp_path, ledger=ledger)
         run.take(usage("m1"))
         run.take(usage("m2"))
@@ -86,14 +87,14 @@ def test_the_limit_is_told_once_and_by_the_run_that_reached_it(tmp_path: Path) -
 
 def test_what_others_spend_in_the_project_counts(tmp_path: Path) -> None:
     with open_ledger(str(tmp_path / "money.db")) as ledger:
-        ledger.limit("shop", 1_000_000)
+        ledger.limit("shop", Money(1_000_000))
         run = tracked(tmp_path, ledger=ledger)
-        ledger.record("shop/other", "x", 960_000)
+        ledger.record("shop/other", "x", Money(960_000))
         assert not run.purse.is_spent
         run.take(result(0.01))
         assert run.purse.is_spent
         assert run.purse.asked.scope == "shop"
-        ledger.limit("shop", 2_000_000)
+        ledger.limit("shop", Money(2_000_000))
         run.purse.look()
         assert not run.purse.is_spent
 
@@ -138,7 +139,7 @@ def test_a_dollar_limit_of_each_session_holds_a_run(tmp_path: Path) -> None:
         run = tracked(tmp_path, ledger=ledger)
         run.take(result(0.96))
         assert run.purse.is_spent
-        run.purse.answer(Raise(2_000_000))
+        run.purse.answer(Raise(Money(2_000_000)))
         assert not run.purse.is_spent
         assert not tracked(tmp_path, ledger=ledger).purse.held
 
@@ -162,7 +163,7 @@ def test_a_period_that_ends_during_a_run_starts_over(tmp_path: Path) -> None:
 
 def test_a_project_that_was_stopped_stays_so(tmp_path: Path) -> None:
     with open_ledger(str(tmp_path / "money.db")) as ledger:
-        ledger.limit("shop", 1_000_000)
+        ledger.limit("shop", Money(1_000_000))
         ledger.answer("shop", "stop")
         assert tracked(tmp_path, ledger=ledger).purse.is_ended
 

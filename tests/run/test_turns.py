@@ -25,6 +25,7 @@ from brim.run.turns import (
     next_step,
     turn_end,
 )
+from brim.usd import Money
 
 
 def test_the_first_turn_is_sent_if_there_is_money_for_it() -> None:
@@ -108,7 +109,7 @@ def test_answers_at_the_limit() -> None:
         "continue",
         "stop",
     ]
-    assert read_answer("raise to $2.50") == Raise(2_500_000)
+    assert read_answer("raise to $2.50") == Raise(Money(2_500_000))
     for text in ("r", "r much", "maybe", "r -1"):
         with pytest.raises(InputError):
             read_answer(text)

@@ -54,7 +54,7 @@ def same_fetch_fails(s: Session) -> None:
         s.filler()
 
 
-@scenario(DEVELOPED, same_error="suspect")
+@scenario(DEVELOPED)
 def one_error_from_many_commands(s: Session) -> None:
     for command in (
         "pip install lxml",
@@ -72,14 +72,14 @@ def one_error_from_many_commands(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, same_error="suspect")
+@scenario(DEVELOPED)
 def one_missing_tool_however_called(s: Session) -> None:
     for flags in ("--version", "build .", "run hello", "info"):
         s.sh(f"podman {flags}", "bash: line 1: podman: command not found", 127)
         s.filler()
 
 
-@scenario(DEVELOPED, alternating="suspect", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def two_reads_in_a_circle(s: Session) -> None:
     one, other = s.path("alpha"), s.path("beta")
     for _ in range(4):
@@ -89,14 +89,14 @@ def two_reads_in_a_circle(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, alternating="suspect")
+@scenario(DEVELOPED)
 def two_commands_in_a_circle(s: Session) -> None:
     for _ in range(5):
         s.sh("git status --short", " M src/a.py\n")
         s.sh("git diff src/a.py", "-a\n+b\n")
 
 
-@scenario(DEVELOPED, missed_edit="suspect", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def edits_miss_their_text(s: Session) -> None:
     for i in range(3):
         s.edit(
@@ -109,7 +109,7 @@ def edits_miss_their_text(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, missed_edit="resolved", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def edits_miss_then_fit(s: Session) -> None:
     for i in range(4):
         s.edit(
@@ -134,7 +134,7 @@ def edit_is_reversed(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def file_is_written_back(s: Session) -> None:
     first, second = "def run():\n    return 1\n", "async def run():\n    return await one()\n"
     s.write(s.path(), first)

@@ -65,7 +65,7 @@ def tool_of_a_server_fails(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN, same_error="suspect")
+@scenario(UNSEEN)
 def linker_is_missing(s: Session) -> None:
     for command in (
         "cargo install ripgrep",
@@ -85,7 +85,7 @@ def linker_is_missing(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN, same_error="suspect")
+@scenario(UNSEEN)
 def no_right_to_the_socket(s: Session) -> None:
     for rest in ("ps -a", "images", "run --rm hello-world", "compose up -d", "pull redis"):
         s.sh(
@@ -96,7 +96,7 @@ def no_right_to_the_socket(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN, same_error="suspect", allows=("failing-test",))
+@scenario(UNSEEN, allows=("failing-test",))
 def one_import_breaks_every_spec(s: Session) -> None:
     for spec in ("user", "order", "cart", "stock"):
         s.sh(
@@ -110,7 +110,7 @@ def one_import_breaks_every_spec(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN, alternating="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, shapes=CLAUDE)
 def list_and_search_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.tool("Glob", {"pattern": "**/*.proto"}, "No files found")
@@ -123,14 +123,14 @@ def list_and_search_in_a_circle(s: Session) -> None:
             s.say("Perhaps under another name.")
 
 
-@scenario(UNSEEN, alternating="suspect")
+@scenario(UNSEEN)
 def two_status_commands_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.sh("cargo tree -d", f"shop v0.1.0\n└── serde v1.0.{s.name.count('e')}\n")
         s.sh("cargo metadata --format-version 1 | head -c 300", '{"packages":[{"name":"shop"}]}')
 
 
-@scenario(UNSEEN, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, shapes=CLAUDE)
 def replacements_that_do_not_fit(s: Session) -> None:
     path = s.path(ending="go")
     for i in range(s.number(3, 5)):
@@ -148,7 +148,7 @@ def replacements_that_do_not_fit(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN, missed_edit="resolved", shapes=CLAUDE)
+@scenario(UNSEEN, shapes=CLAUDE)
 def replacement_fits_at_last(s: Session) -> None:
     path = s.path(ending="java")
     for i in range(3):

@@ -22,7 +22,7 @@ def port_is_in_use(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN_3, same_error="suspect")
+@scenario(UNSEEN_3)
 def cluster_cannot_be_reached(s: Session) -> None:
     for c in (
         "helm list",
@@ -109,7 +109,7 @@ def several_edits_go_back_at_once(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_3, alternating="suspect")
+@scenario(UNSEEN_3)
 def two_listings_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.sh("npm ls react", "shop@1.0.0\n└── react@18.3.1")

@@ -105,7 +105,7 @@ def latex_missing_style(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN_4, same_error="suspect")
+@scenario(UNSEEN_4)
 def dbt_profile(s: Session) -> None:
     for c in (
         "dbt debug",

@@ -99,7 +99,7 @@ def pulumi_up(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN_5, same_error="suspect")
+@scenario(UNSEEN_5)
 def mongosh_auth(s: Session) -> None:
     for c in (
         "mongosh shop --eval 'db.orders.count()'",
@@ -124,7 +124,7 @@ def makefile_switch_back(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_5, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN_5, shapes=CLAUDE)
 def cobol_columns(s: Session) -> None:
     for i in range(3):
         s.edit(

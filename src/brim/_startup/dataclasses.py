@@ -122,13 +122,15 @@ def _collect_fields(cls, kw_only):
 
 def _add_methods(cls, fields, *, frozen, slots, eq, repr):
     own = cls.__dict__
-    methods = {"__init__": _init_method(cls, fields, frozen, slots)}
+    methods = {}
+    if "__init__" not in own:
+        methods["__init__"] = _init_method(cls, fields, frozen, slots)
     if repr:
-        methods["__repr__"] = _repr_method([field.name for field in fields.values() if field.repr])
-    compared = tuple(field.name for field in fields.values() if field.compare)
+        methods["__repr__"] = _repr_method([name for name in fields if fields[name].repr])
+    compared = tuple([name for name in fields if fields[name].compare])
     if eq:
         methods["__eq__"] = _eq_method(compared)
-    methods["__match_args__"] = tuple(field.name for field in fields.values() if not field.kw_only)
+    methods["__match_args__"] = tuple([name for name in fields if not fields[name].kw_only])
     has_hash = own.get("__hash__") is not None or ("__hash__" in own and "__eq__" not in own)
     for name, method in methods.items():
         if name not in own:
@@ -142,55 +144,75 @@ def _add_methods(cls, fields, *, frozen, slots, eq, repr):
 
 def _init_method(cls, fields, frozen, slots):
     names = tuple(fields)
-    positional = tuple(name for name in names if not fields[name].kw_only)
+    positional = tuple([name for name in names if not fields[name].kw_only])
+    complete = _completing(cls, fields, positional)
+    count = -1  # never all by their places
+    if positional == names:
+        count = len(names)
     has_post_init = hasattr(cls, "__post_init__")
     store = object.__setattr__ if frozen else setattr
     # With a __dict__, and nothing that would have to see the value, all fields can be set at once.
     at_once = cls.__dictoffset__ and not slots and (frozen or cls.__setattr__ is object.__setattr__)
     at_once = at_once and not any(hasattr(getattr(cls, name, None), "__set__") for name in names)
-    all_positional = positional == names
 
-    def __init__(self, *args, **kwargs):
-        if kwargs or not all_positional or len(args) != len(names):
-            args = _complete(cls, fields, positional, args, kwargs)
-        if at_once:
+    def set_at_once(self, *args, **kwargs):
+        if len(args) == count and not kwargs:
             self.__dict__.update(zip(names, args))  # noqa: B905 (strict= takes time)
         else:
-            for name, value in zip(names, args):  # noqa: B905
-                store(self, name, value)
+            self.__dict__.update(complete(args, kwargs))
+
+    def __init__(self, *args, **kwargs):
+        for name, value in complete(args, kwargs).items():
+            store(self, name, value)
         if has_post_init:
             self.__post_init__()
 
+    if at_once and not has_post_init:
+        return set_at_once
     return __init__
 
 
-def _complete(cls, fields, positional, args, kwargs):
-    """Return a value for each field, in their order."""
+def _completing(cls, fields, positional):
+    """Return what gives each field of a call its value, in their order."""
+    defaults = {}
+    factories = {}
+    for name, field in fields.items():
+        defaults[name] = field.default
+        if field.default_factory is not MISSING:
+            factories[name] = field.default_factory
+
+    def complete(args, kwargs):
+        values = defaults.copy()
+        values.update(zip(positional, args))  # noqa: B905
+        values.update(kwargs)
+        for name, factory in factories.items():
+            if values[name] is MISSING:
+                values[name] = factory()
+        is_twice = kwargs and not kwargs.keys().isdisjoint(positional[: len(args)])
+        if is_twice or len(args) > len(positional) or len(values) > len(defaults):
+            raise TypeError(_problem(cls, fields, positional, args, kwargs))
+        if MISSING in values.values():
+            raise TypeError(_problem(cls, fields, positional, args, kwargs))
+        return values
+
+    return complete
+
+
+def _problem(cls, fields, positional, args, kwargs):
+    """Return what is wrong with a call."""
     call = f"{cls.__name__}.__init__()"
     if len(args) > len(positional):
-        raise TypeError(
-            f"{call} takes {len(positional)} positional arguments but {len(args)} were given"
-        )
-    if not args and kwargs.keys() == fields.keys():
-        return [kwargs[name] for name in fields]
-    values = dict(zip(positional, args))  # noqa: B905
-    for name, value in kwargs.items():
+        return f"{call} takes {len(positional)} positional arguments but {len(args)} were given"
+    for name in kwargs:
         if name not in fields:
-            raise TypeError(f"{call} got an unexpected keyword argument {name!r}")
-        if name in values:
-            raise TypeError(f"{call} got multiple values for argument {name!r}")
-        values[name] = value
-    completed = []
+            return f"{call} got an unexpected keyword argument {name!r}"
+        if name in positional[: len(args)]:
+            return f"{call} got multiple values for argument {name!r}"
     for name, field in fields.items():
-        if name in values:
-            completed.append(values[name])
-        elif field.default is not MISSING:
-            completed.append(field.default)
-        elif field.default_factory is not MISSING:
-            completed.append(field.default_factory())
-        else:
-            raise TypeError(f"{call} missing a required argument: {name!r}")
-    return completed
+        is_given = name in kwargs or name in positional[: len(args)]
+        if not is_given and field.default is MISSING and field.default_factory is MISSING:
+            return f"{call} missing a required argument: {name!r}"
+    return f"{call}: a value is missing"
 
 
 def _repr_method(names):

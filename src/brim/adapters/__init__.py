@@ -1,9 +1,10 @@
 """Inside your code: how does the framework I use get a guard?
 
-One module per framework, each a thin layer on ``brim.guard``. ``openai`` wraps a client of the
-OpenAI SDK, ``anthropic`` is a middleware for the Anthropic SDK, ``litellm`` has a logger and
-wrappers for LiteLLM, ``langchain`` a middleware for agents of LangChain and LangGraph,
-``pydantic_ai`` a capability, and ``openai_agents`` a configuration of the OpenAI Agents SDK.
+One module per framework, each a thin layer on ``brim.guard``. Each has ``guard(...)``, which takes
+the settings of ``brim.Guard`` and returns what the framework takes: a client (``openai``,
+``bedrock``, ``google_genai``), options (``claude_agent_sdk``), a middleware (``anthropic``), a
+logger (``litellm``), a chat model or a middleware (``langchain``), a capability
+(``pydantic_ai``), or a configuration (``openai_agents``).
 ``guards`` is what they share: the guard for a model and a conversation, and the bodies of requests
 that clients send. A framework is imported with its module, never before.
 """
@@ -16,6 +17,9 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.adapters import anthropic as anthropic
+    from brim.adapters import bedrock as bedrock
+    from brim.adapters import claude_agent_sdk as claude_agent_sdk
+    from brim.adapters import google_genai as google_genai
     from brim.adapters import langchain as langchain
     from brim.adapters import litellm as litellm
     from brim.adapters import openai as openai
@@ -23,5 +27,9 @@ if TYPE_CHECKING:
     from brim.adapters import pydantic_ai as pydantic_ai
 else:
     __getattr__, __dir__ = exports(
-        __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
+        __name__,
+        packages=(
+            "anthropic bedrock claude_agent_sdk google_genai langchain litellm openai openai_agents"
+            " pydantic_ai"
+        ),
     )

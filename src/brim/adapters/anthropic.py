@@ -18,19 +18,20 @@ from brim.guard.call import Call
 from brim.guard.conversation import Guard
 
 
-def brim_middleware(
-    guard: Guard | None = None, **settings: Unpack[Settings]
+def guard(
+    *, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]
 ) -> AnthropicMiddleware:
     """Return a middleware that fits, reserves and settles what a client sends to ``/v1/messages``.
 
-    For ``Anthropic(middleware=[...])`` and ``AsyncAnthropic``: created, parsed or streamed, with or
-    without a raw response. *settings* are those of ``brim.Guard``; conversations are told apart by
-    how they begin. Give a *guard* instead if the client has only one conversation: then you can
-    read its gauge.
+    For ``Anthropic(middleware=[guard(limit_usd="5")])`` and ``AsyncAnthropic``: created, parsed or
+    streamed, with or without a raw response. *settings* are those of ``brim.Guard``; conversations
+    are told apart by how they begin. Give a *guard* instead if the client has only one
+    conversation: then you can read its gauge. *model* is only needed if the name in requests isn't
+    one that brim knows.
 
     The client's own calls raise ``LimitReached`` and ``DoesNotFit``, before anything is sent.
     """
-    return AnthropicMiddleware(Guards(guard, settings))
+    return AnthropicMiddleware(Guards(guard, settings, model))
 
 
 class Answered(Exception):

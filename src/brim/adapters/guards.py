@@ -8,11 +8,10 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
 from brim.errors import BrimError, InputError
-from brim.guard.call import Call
+from brim.guard.call import Call, OnCall
 from brim.guard.conversation import Guard
 from brim.messages.draft import Pin
 from brim.messages.entries import Provider
@@ -25,6 +24,7 @@ from brim.money.ledger import Ledger
 from brim.money.quote import LEAST_OUTPUT
 from brim.money.unsent import may_be_billed
 from brim.rules import Rule
+from brim.usd import Dollars
 
 ATTEMPTS = 1_000
 """How many calls are remembered that may be tried again."""
@@ -36,10 +36,10 @@ class Settings(TypedDict, total=False):
 
     ledger: str | Ledger | None
     scope: str
-    limit_usd: float | str | Decimal | None
+    limit_usd: Dollars | None
     max_output: int | None
     target: int | None
-    sure: bool
+    conservative: bool
     strategy: Name | Pruner | None
     summarize: Summarizer | None
     exclude_tools: Sequence[str]
@@ -47,22 +47,27 @@ class Settings(TypedDict, total=False):
     rule_tokens: int
     pin: Pin | None
     lease: float
-    tool_usd: float | str | Decimal | None
+    tool_usd: Dollars | None
+    on_call: OnCall | None
 
 
 class Guards:
     """The guards of an adapter: one for each model and conversation, with one ledger.
 
     Conversations are told apart by how they begin, or by an id if the framework has one. A *guard*
-    of the caller's is one conversation, whatever it begins with.
+    of the caller's is one conversation, whatever it begins with. *model* stands for the names of
+    requests, if brim doesn't know them.
     """
 
-    def __init__(self, guard: Guard | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self, guard: Guard | None = None, settings: Settings | None = None, model: str = ""
+    ) -> None:
         if guard is not None and settings:
             raise InputError(f"give a guard or settings, not both: {', '.join(settings)}")
         if guard is not None and not isinstance(guard, Guard):
             raise InputError(f"guard must be a brim.Guard, not {guard!r}")
         self._is_one = guard is not None
+        self._model = model
         self.guard: Guard = guard or Guard("", **(settings or {}))
         """Ledger, scope and limit of every call.
 
@@ -118,8 +123,9 @@ class Guards:
         *answers* how many are asked for, *has_unseen* whether the provider keeps a part of the
         prompt, and *options* are the request's other fields.
         """
-        guard = self.of(model, messages, provider, id)
-        longest = lookup(model).max_output
+        name = self._model or model
+        guard = self.of(name, messages, provider, id)
+        longest = lookup(name).max_output
         cap = max_output
         if cap is None:
             cap = guard.max_output
@@ -129,10 +135,11 @@ class Guards:
         min_output = None
         if cap is None or (longest is not None and cap >= longest):
             min_output = LEAST_OUTPUT + thinks
-        return guard.call(
+        return Call(
+            guard,
             messages,
-            system=system,
-            tools=tools,
+            system,
+            tools,
             max_output=max_output,
             min_output=min_output,
             billed_output=billed_output,

@@ -1,22 +1,28 @@
-"""LangChain and LangGraph: a middleware for ``create_agent``.
+"""LangChain and LangGraph: a chat model with a guard, or a middleware for ``create_agent``.
 
-agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd=5)])
+model = guard(ChatOpenAI(model="gpt-5"), limit_usd="5")
+agent = create_agent(model, tools, middleware=[guard(limit_usd="5")])
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Unpack
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar, TypeVar, Unpack, overload
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from brim.adapters.guards import Guards, Settings, cap_of, settle, thinking_of
 from brim.errors import InputError
 from brim.guard import Call, Guard
 
+Chat = TypeVar("Chat", bound=BaseChatModel)
 OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
 MODEL_FIELDS = (
@@ -38,24 +44,243 @@ MODEL_FIELDS = (
 """Fields of a model that change what a request may cost."""
 
 
+@overload
+def guard(
+    *, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]
+) -> BrimMiddleware: ...
+@overload
+def guard(
+    chat_model: Chat,
+    /,
+    *,
+    model: str = "",
+    guard: Guard | None = None,
+    **settings: Unpack[Settings],
+) -> Chat: ...
+def guard(
+    chat_model: BaseChatModel | None = None,
+    /,
+    *,
+    model: str = "",
+    guard: Guard | None = None,
+    **settings: Unpack[Settings],
+) -> Any:
+    """Return *chat_model* with a guard around its calls, or a middleware for ``create_agent``.
+
+    A guarded chat model is a copy of the same class: it binds tools, streams, batches and gives
+    structured output as before, in any graph or chain. The middleware guards one agent.
+
+    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the
+    chat model isn't one that brim knows, such as a deployment's. What is cut is missing in the
+    request only.
+    """
+    guards = Guards(guard, settings, model)
+    if chat_model is None:
+        return BrimMiddleware(guards, model)
+    if not isinstance(chat_model, BaseChatModel):
+        kind = type(chat_model).__name__
+        raise InputError(f"guard takes a chat model such as ChatOpenAI(...), not {kind}")
+    return guarded_model(chat_model, guards, model)
+
+
+# A chat model -------------------------------------------------------------------------------------
+
+_IN_CALL: ContextVar[object] = ContextVar("brim_in_call", default=None)
+"""The chat model whose guarded call is running here: what it calls of its own isn't guarded again.
+"""
+
+
+def guarded_model(model: Chat, guards: Guards, name: str) -> Chat:
+    """Return a copy of *model* whose calls are guarded.
+
+    The copy's class inherits from the model's own, so everything else stays as it is.
+    """
+    kind: Any = type(model)
+    bases: list[type] = [GuardedChat]
+    # LangChain looks at the class to see whether it streams.
+    if kind._stream is not BaseChatModel._stream:
+        bases.append(GuardedStream)
+    if kind._astream is not BaseChatModel._astream:
+        bases.append(GuardedAsyncStream)
+    about = {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    guarded_kind = type(kind)(kind.__name__, (*bases, kind), about)
+    guarded_kind.brim_calls = ChatCalls(guards, name)
+    guarded: Chat = model.model_copy()
+    object.__setattr__(guarded, "__class__", guarded_kind)
+    return guarded
+
+
+class GuardedChat:
+    """Puts a guard around the calls of the chat model whose class comes after it."""
+
+    brim_calls: ClassVar[ChatCalls]
+
+    def _generate(self: Any, messages: Any, *args: Any, **settings: Any) -> Any:
+        model: Any = super()
+        if _IN_CALL.get() is self:
+            return model._generate(messages, *args, **settings)
+        with self.brim_calls.call(self, messages, settings) as call, _inside(self):
+            fitted, settings = self.brim_calls.as_sent(call, settings)
+            result = model._generate(fitted, *args, **settings)
+            _settle(call, *(generation.message for generation in result.generations))
+        return result
+
+    async def _agenerate(self: Any, messages: Any, *args: Any, **settings: Any) -> Any:
+        model: Any = super()
+        if _IN_CALL.get() is self:
+            return await model._agenerate(messages, *args, **settings)
+        async with self.brim_calls.call(self, messages, settings) as call:
+            fitted, settings = self.brim_calls.as_sent(call, settings)
+            with _inside(self):
+                result = await model._agenerate(fitted, *args, **settings)
+            _settle(call, *(generation.message for generation in result.generations))
+        return result
+
+
+class GuardedStream:
+    """The same for a chat model that streams."""
+
+    def _stream(self: Any, messages: Any, *args: Any, **settings: Any) -> Any:
+        model: Any = super()
+        if _IN_CALL.get() is self:
+            yield from model._stream(messages, *args, **settings)
+            return
+        with self.brim_calls.call(self, messages, settings) as call:
+            fitted, settings = self.brim_calls.as_sent(call, _with_usage(self, settings))
+            chunks = iter(model._stream(fitted, *args, **settings))
+            usage = StreamUsage()
+            while True:
+                with _inside(self):  # not while the caller has a chunk
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    break
+                usage.take(chunk.message)
+                yield chunk
+            settle(call, usage.message)
+
+
+class GuardedAsyncStream:
+    """The same for a chat model that streams in an event loop."""
+
+    async def _astream(self: Any, messages: Any, *args: Any, **settings: Any) -> Any:
+        model: Any = super()
+        if _IN_CALL.get() is self:
+            async for chunk in model._astream(messages, *args, **settings):
+                yield chunk
+            return
+        async with self.brim_calls.call(self, messages, settings) as call:
+            fitted, settings = self.brim_calls.as_sent(call, _with_usage(self, settings))
+            chunks = model._astream(fitted, *args, **settings)
+            usage = StreamUsage()
+            while True:
+                with _inside(self):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
+                usage.take(chunk.message)
+                yield chunk
+            settle(call, usage.message)
+
+
+class ChatCalls:
+    """Makes guarded calls of a chat model's requests."""
+
+    def __init__(self, guards: Guards, name: str) -> None:
+        self._guards = guards
+        self._name = name
+        self.guard: Guard = guards.guard
+        """Where the money of all conversations is counted: ``guard.status()``."""
+
+    def call(
+        self, model: BaseChatModel, messages: Sequence[BaseMessage], settings: Mapping[str, Any]
+    ) -> Call[BaseMessage]:
+        """Return the guarded call of a request with *messages* and *settings*."""
+        options = _fields_of(model, settings)
+        max_output = _max_output(settings) or self._guards.guard.max_output or _max_output(options)
+        system, transcript = _without_system(messages)
+        return self._guards.call(
+            self._name or _model_name(settings, model),
+            transcript,
+            system=system,
+            tools=settings.get("tools") or settings.get("functions"),
+            max_output=max_output,
+            thinks=thinking_of(options.get("thinking")),
+            answers=options.get("n") or 1,
+            options=options,
+        )
+
+    def as_sent(
+        self, call: Call[BaseMessage], settings: Mapping[str, Any]
+    ) -> tuple[list[BaseMessage], dict[str, Any]]:
+        """Return messages and settings as they are sent."""
+        messages = list(call.messages)
+        if call.system:
+            messages.insert(0, SystemMessage(call.system))
+        return messages, _with_cap(settings, call, self._guards.guard.max_output)
+
+
+class StreamUsage:
+    """Adds up what the chunks of a stream report."""
+
+    def __init__(self) -> None:
+        self._usage: UsageMetadata | None = None
+        self._metadata: dict[str, Any] = {}
+
+    def take(self, chunk: BaseMessage) -> None:
+        """Read one chunk."""
+        usage = getattr(chunk, "usage_metadata", None)
+        if usage:
+            self._usage = add_usage(self._usage, usage)
+        self._metadata |= chunk.response_metadata
+
+    @property
+    def message(self) -> AIMessage:
+        """A message that reports all of it."""
+        return AIMessage("", usage_metadata=self._usage, response_metadata=self._metadata)
+
+
+def _with_usage(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *settings* for a stream that reports its usage, where a model has to be asked."""
+    if "stream_usage" in type(model).model_fields:
+        return {"stream_usage": True, **settings}
+    return dict(settings)
+
+
+@contextmanager
+def _inside(model: BaseChatModel) -> Iterator[None]:
+    token = _IN_CALL.set(model)
+    try:
+        yield
+    finally:
+        _IN_CALL.reset(token)
+
+
+def _without_system(
+    messages: Sequence[BaseMessage],
+) -> tuple[str | list[str | dict[str, Any]] | None, list[BaseMessage]]:
+    """Return the system prompt at the beginning of *messages*, and the others."""
+    if messages and isinstance(messages[0], SystemMessage):
+        return messages[0].content, list(messages[1:])
+    return None, list(messages)
+
+
+# A middleware -------------------------------------------------------------------------------------
+
+
 class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
     """Fits, reserves, settles and measures every call of an agent's model.
 
-    It takes the arguments of ``Guard``. *model* is only needed if the name of the agent's model
-    isn't one that brim knows, such as a deployment's. Put the middleware last in the list: what
-    comes later changes requests that were fitted already. What is cut is missing in the request
-    only; the agent's state keeps every message.
+    Put the middleware last in the list: what comes later changes requests that were fitted already.
+    The agent's state keeps every message.
 
     A thread of LangGraph is one conversation. Without a thread, messages that begin with the same
     one are.
     """
 
-    def __init__(
-        self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]
-    ) -> None:
+    def __init__(self, guards: Guards, model: str) -> None:
         super().__init__()
         self._model = model
-        self._guards = Guards(guard, settings)
+        self._guards = guards
         self.guard: Guard = self._guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
 
@@ -99,7 +324,7 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
             _max_output(request.model_settings) or self.guard.max_output or _max_output(options)
         )
         return self._guards.call(
-            self._model or _model(request),
+            self._model or _model_name(request.model_settings, request.model),
             request.messages,
             system=system,
             tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
@@ -115,13 +340,7 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         system = request.system_message
         if call.system is not None and (system is None or call.system is not system.content):
             system = (system or SystemMessage("")).model_copy(update={"content": call.system})
-        model_settings = dict(request.model_settings)
-        own_fields = [name for name in OUTPUTS if name in model_settings]
-        cap = cap_of(call) or None
-        if cap is None and not own_fields:
-            cap = self.guard.max_output
-        if cap is not None:
-            model_settings.update(dict.fromkeys(own_fields or OUTPUTS[:1], cap))
+        model_settings = _with_cap(request.model_settings, call, self.guard.max_output)
         return request.override(
             messages=call.messages, system_message=system, model_settings=model_settings
         )
@@ -136,36 +355,56 @@ def _max_output(options: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _model(request: ModelRequest[Any]) -> str:
-    """Return the name of the model that is called."""
-    for holder in (request.model_settings, request.model):
+def _model_name(*holders: Any) -> str:
+    """Return the name of the model that is called; the last of the *holders* is the chat model."""
+    for holder in holders:
         for name in ("model", "model_name", "model_id"):
             model = _field(holder, name)
             if isinstance(model, str) and model:
                 return model
-    kind = type(request.model).__name__
-    remedy = "name it, as in BrimMiddleware('gpt-4o', limit_usd=5)"
+    kind = type(holders[-1]).__name__
+    remedy = "name it, as in guard(model='gpt-4o', limit_usd='5')"
     raise InputError(f"{kind} doesn't say which model it calls: {remedy}")
 
 
 def _options(request: ModelRequest[Any]) -> dict[str, Any]:
     """Return the fields of the request that brim looks at: from the agent's settings, or else from
     its model."""
-    options: dict[str, Any] = {}
-    for name in MODEL_FIELDS:
-        value = _field(request.model, name)
-        if value is not None:
-            options[name] = value
-    _add(options, _field(request.model, "model_kwargs"))
-    _add(options, _field(request.model, "extra_body"))
-    options |= request.model_settings
-    _add(options, request.model_settings.get("extra_body"))
+    options = _fields_of(request.model, request.model_settings)
     if isinstance(request.response_format, ToolStrategy) or request.tool_choice is True:
         # If the answer is a call, LangChain makes the model call something.
         options["tool_choice"] = "any"
     elif request.tool_choice is not None:
         options["tool_choice"] = request.tool_choice
     return options
+
+
+def _fields_of(model: BaseChatModel, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request of *model*: those of *settings*, or else the model's own."""
+    options: dict[str, Any] = {}
+    for name in MODEL_FIELDS:
+        value = _field(model, name)
+        if value is not None:
+            options[name] = value
+    _add(options, _field(model, "model_kwargs"))
+    _add(options, _field(model, "extra_body"))
+    options |= settings
+    _add(options, settings.get("extra_body"))
+    return options
+
+
+def _with_cap(
+    settings: Mapping[str, Any], call: Call[Any], max_output: int | None
+) -> dict[str, Any]:
+    """Return *settings* with the guard's limit for the answer, if it has one."""
+    capped = dict(settings)
+    own_fields = [name for name in OUTPUTS if name in capped]
+    cap = cap_of(call) or None
+    if cap is None and not own_fields:
+        cap = max_output
+    if cap is not None:
+        capped.update(dict.fromkeys(own_fields or OUTPUTS[:1], cap))
+    return capped
 
 
 def _add(options: dict[str, Any], extra_options: Any) -> None:

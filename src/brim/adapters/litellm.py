@@ -31,9 +31,20 @@ OPEN = 10_000
 """How many calls are remembered whose end LiteLLM hasn't reported."""
 
 
+def guard(
+    *, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]
+) -> BrimLogger:
+    """Return a logger that fits, reserves and settles what LiteLLM sends.
+
+    For ``litellm.callbacks = [guard(limit_usd="5")]``. *settings* are those of ``brim.Guard``, or
+    give a *guard*. *model* is only needed if brim doesn't know the names in requests.
+    """
+    return BrimLogger(guard, settings, model)
+
+
 class BrimLogger(CustomLogger):
     """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks =
-    [BrimLogger(limit_usd=5)]``.
+    [guard(limit_usd="5")]``.
 
     It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the
     proxy. LiteLLM asks no logger before a sync ``completion``: use ``wrap`` for that. Pass model
@@ -48,9 +59,9 @@ class BrimLogger(CustomLogger):
     _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
+    def __init__(self, guard: Guard | None, settings: Settings, model: str) -> None:
         super().__init__()
-        self._guards = Guards(guard, settings)
+        self._guards = Guards(guard, settings, model)
         self.guard: Guard = self._guards.guard
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
@@ -132,14 +143,14 @@ class BrimLogger(CustomLogger):
             return self._open.pop(str(about.get("litellm_call_id")), ("", None))
 
 
-def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
+def wrap(*, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
     """Return ``completion`` and ``acompletion`` of LiteLLM with a guard:
-    ``wrap(limit_usd=5).completion(...)``.
+    ``wrap(limit_usd="5").completion(...)``.
 
     They take and return what LiteLLM's take and return; a stream is an iterator of its chunks.
     Don't use a ``BrimLogger`` as well: then every call is paid twice.
     """
-    return Wrapped(Guards(guard, settings))
+    return Wrapped(Guards(guard, settings, model))
 
 
 class Wrapped:

@@ -16,7 +16,9 @@ from brim.guard.conversation import Guard
 Client = TypeVar("Client")
 
 
-def wrap(client: Client, guard: Guard | None = None, **settings: Unpack[Settings]) -> Client:
+def guard(
+    client: Client, /, *, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]
+) -> Client:
     """Return a copy of *client* whose requests are fitted, reserved and settled.
 
     *client* is an ``OpenAI``, ``AsyncOpenAI``, or one of their kind for Azure and others. What it
@@ -31,7 +33,7 @@ def wrap(client: Client, guard: Guard | None = None, **settings: Unpack[Settings
         raise InputError(
             f"client must be an openai.OpenAI or openai.AsyncOpenAI, not {type(client).__name__}"
         )
-    return _guarded(client, Guards(guard, settings))
+    return _guarded(client, Guards(guard, settings, model))
 
 
 def _guarded(client: Client, guards: Guards, **options: Any) -> Client:

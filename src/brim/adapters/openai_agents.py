@@ -1,6 +1,6 @@
 """OpenAI Agents SDK: a ``RunConfig`` for ``Runner``.
 
-config = brim_run_config(limit_usd=5)
+config = guard(limit_usd="5")
 result = await Runner.run(agent, task, run_config=config)
 """
 
@@ -26,8 +26,9 @@ STORED = ("previous_response_id", "conversation_id", "prompt")
 """Arguments that name a part of the prompt that the provider keeps."""
 
 
-def brim_run_config(
+def guard(
     run_config: RunConfig | None = None,
+    /,
     *,
     model: str = "",
     guard: Guard | None = None,
@@ -75,7 +76,7 @@ class GuardedProvider(ModelProvider):
         model_name = self._name or getattr(model, "model", None) or name
         if not isinstance(model_name, str):
             kind = type(model).__name__
-            remedy = "name it, as in brim_run_config(model='gpt-4o')"
+            remedy = "name it, as in guard(model='gpt-4o')"
             raise InputError(f"{kind} doesn't say which model it calls: {remedy}")
         return GuardedAgentsModel(model, self._guards, model_name)
 

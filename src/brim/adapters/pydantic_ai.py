@@ -1,6 +1,6 @@
 """pydantic-ai: a capability for ``Agent``.
 
-agent = Agent(model, capabilities=[Brim(limit_usd=5)])
+agent = Agent(model, capabilities=[guard(limit_usd="5")])
 """
 
 from __future__ import annotations
@@ -34,23 +34,28 @@ NATIVE_KINDS = {
 """Tools that pydantic-ai calls otherwise than the provider."""
 
 
+def guard(*, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]) -> Brim:
+    """Return a capability that fits, reserves, settles and measures an agent's requests.
+
+    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the
+    agent's model isn't one that brim knows, such as a deployment's.
+    """
+    return Brim(guard, settings, model)
+
+
 class Brim(AbstractCapability[Any]):
     """Fits, reserves, settles and measures every request to an agent's model.
 
-    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the
-    agent's model isn't one that brim knows, such as a deployment's. What is cut is missing in the
-    request only; the history keeps it.
+    What is cut is missing in the request only; the history keeps it.
 
     Every attempt is a call of its own, with the model that answers it. Runs with the same
     ``conversation_id`` are one conversation. List it last: capabilities that come later change
     requests that were fitted already.
     """
 
-    def __init__(
-        self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]
-    ) -> None:
+    def __init__(self, guard: Guard | None, settings: Settings, model: str) -> None:
         self._model = model
-        self._guards = Guards(guard, settings)
+        self._guards = Guards(guard, settings, model)
         self.guard: Guard = self._guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
 
@@ -59,7 +64,7 @@ class Brim(AbstractCapability[Any]):
         if isinstance(model, FallbackModel):
             raise InputError(
                 "brim can't reserve money for a FallbackModel before it has chosen a model: "
-                "use capabilities=[ModelFallback(...), Brim(...)]"
+                "use capabilities=[ModelFallback(...), guard(...)]"
             )
         return GuardedModel(model, self._guards, self._model or model.model_name)
 

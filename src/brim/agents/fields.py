@@ -38,9 +38,12 @@ def first_value(line: object, *keys: str) -> Any:
 
 def text(line: object, *path: str) -> str:
     """Return the text at *path*, or an empty one."""
-    words = value(line, *path)
-    if isinstance(words, str):
-        return words
+    for key in path:  # as ``value`` does; most of what is read is texts
+        if type(line) is not dict and not isinstance(line, Mapping):
+            return ""
+        line = line.get(key)
+    if isinstance(line, str):
+        return line
     return ""
 
 
@@ -55,9 +58,12 @@ def first_text(line: object, *keys: str) -> str:
 
 def mapping(line: object, *path: str) -> Mapping[str, Any]:
     """Return the mapping at *path*, or an empty one."""
-    inner = value(line, *path)
-    if type(inner) is dict or isinstance(inner, Mapping):
-        return inner
+    for key in path:  # as ``value`` does
+        if type(line) is not dict and not isinstance(line, Mapping):
+            return _NOTHING
+        line = line.get(key)
+    if type(line) is dict or isinstance(line, Mapping):
+        return line
     return _NOTHING
 
 

@@ -29,7 +29,7 @@ def micro_dollars(line: object, *path: str) -> int | None:
     """Return the dollars at *path* in millionths, half rounded up; None unless it is from 0 to a
     billion."""
     dollars = value(line, *path)
-    if isinstance(dollars, bool) or not isinstance(dollars, int | float):
+    if dollars is None or isinstance(dollars, bool) or not isinstance(dollars, int | float):
         return None
     if not 0 <= dollars <= _MOST_DOLLARS:
         return None
@@ -42,8 +42,10 @@ def tokens(usage: object) -> Tokens | None:
     if not isinstance(usage, Mapping):
         return None
     # A number that is a nested list without end can't even be shown in an error: RecursionError.
-    with suppress(InputError, RecursionError):
+    try:
         return _unless_zero(read_usage(usage))
+    except (InputError, RecursionError):
+        pass
     with suppress(InputError, RecursionError):
         return _unless_zero(read_usage(_only_counters(usage)))
     return None

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from brim.agents import AGENTS, agent_named
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import mapping, parsed_line, text
@@ -25,19 +26,25 @@ class UsageLines(Protocol):
     """The git branch of the last line."""
     model: str
     """The model that answered last, if the lines of a compaction don't name it."""
+    agent_type: str
+    """The kind of sub-agent that made the last request, if its line says it."""
+    skill: str
+    """The skill that the last request was for."""
+    mcp: str
+    """The MCP server whose tool the last request called."""
 
     @property
     def signs(self) -> tuple[bytes, ...]:
         """What a line must hold to be read, one of them."""
+
+    def reports_nothing(self, data: bytes, begin: int, end: int) -> bool:
+        """Whether the line of *data* from *begin* to *end* needn't be searched for signs."""
 
     def parsed(self, line: bytes) -> Any:
         """Return what *line* says, perhaps without what reports nothing; None if it isn't JSON."""
 
     def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
         """Return the requests, totals and compactions in *line*, which begins at byte *at*."""
-
-    def attribution(self) -> dict[str, str]:
-        """Return what the last request was for: a kind of sub-agent, a skill, an MCP server."""
 
     def state(self) -> dict[str, Any]:
         """Return what ``resume`` needs to go on after this line, as JSON can hold it."""
@@ -47,7 +54,14 @@ class UsageLines(Protocol):
 
 
 class ReaderUsageLines:
-    """Reads a file with the reader of its format, which knows more than requests."""
+    """Reads a file with the reader of its format, which knows more than requests.
+
+    Its lines don't say what a request was for.
+    """
+
+    agent_type = ""
+    skill = ""
+    mcp = ""
 
     def __init__(self, reader: Any, signs: tuple[bytes, ...]) -> None:
         self.signs = signs
@@ -55,6 +69,10 @@ class ReaderUsageLines:
         self.folder = ""
         self.branch = ""
         self.model = ""
+
+    def reports_nothing(self, data: bytes, begin: int, end: int) -> bool:  # noqa: ARG002
+        """Return False: only a search shows it."""
+        return False
 
     def parsed(self, line: bytes) -> Any:
         """Return all that *line* says."""
@@ -71,10 +89,6 @@ class ReaderUsageLines:
             elif isinstance(event, StateSeen) and event.name == "branch":
                 self.branch = event.value
         return reports
-
-    def attribution(self) -> dict[str, str]:
-        """Return nothing: these lines don't say what a request was for."""
-        return {}
 
     def state(self) -> dict[str, Any]:
         """Return the reader's state, with folder and branch."""
@@ -94,13 +108,13 @@ def usage_lines_of(
 
     *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
     """
-    if format not in OWN_FORMATS:
+    name = format.partition("-")[0]
+    if name not in AGENTS:
         return None
-    module = f"brim.agents.{format.partition('-')[0]}.usage"
+    transcripts = agent_named(name).transcripts
+    if format != transcripts.format or not transcripts.has_usage_lines:
+        return None
+    module = f"brim.agents.{name}.usage"
     __import__(module)
     reader: UsageLines = sys.modules[module].usage_lines(path, sub_agent, slug)
     return reader
-
-
-OWN_FORMATS = ("claude-transcript", "codex-rollout", "gemini-transcript", "copilot-events")
-"""The formats of files that grow line by line while their agent works."""

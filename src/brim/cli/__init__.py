@@ -4,7 +4,7 @@ Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usag
 input.
 
 Commands are in ``brim.cli.commands`` and imported when they are called, because a person waits for
-the prompt to come back. For the same reason this is argparse: docs/decisions/0003.
+the prompt to come back. For the same reason this is argparse: docs/decisions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long brim keeps what it writes. Hooks that tidy up go by these numbers.
 
-``docs/retention.md`` has them as a table.
+``docs/config.md`` has them as a table.
 """
 
 from __future__ import annotations

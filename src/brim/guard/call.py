@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from brim.agents.events import Usage
 from brim.agents.readers import AnyReader
-from brim.errors import DoesNotFit
+from brim.errors import BrimError, DoesNotFit
 from brim.guard.requests import with_system
 from brim.messages.budget import window_of
 from brim.messages.fitting import Fitted
 from brim.messages.markers import FIELD as MARKER_FIELD
 from brim.messages.receipt import Receipt
 from brim.messages.threads import in_thread
+from brim.models.catalog import cost
 from brim.models.terms import Terms, keeps_prompt, read_terms
 from brim.models.usage import Reported, read_response
 from brim.money.quote import Quote, is_for_an_hour
 from brim.money.spend import Spend
 from brim.tokens.count import Count
 from brim.tokens.messages.request import with_options
+from brim.usd import Money
 
 if TYPE_CHECKING:
     from brim.guard.conversation import Guard
 
+LOG = logging.getLogger("brim.guard")
+OnCall = Callable[[Receipt, Money | None], object]
+"""What is called after every answer, with the call's receipt and its cost."""
 M = TypeVar("M")
 E = TypeVar("E")
 
@@ -80,6 +86,7 @@ class Call(Generic[M]):
         self._spend: Spend | None = None
         self.reported: Reported | None = None
         """What the provider reported; None before ``done``."""
+        self._cost: Money | None = None
 
     if not TYPE_CHECKING:  # a type checker still reports names that don't exist
 
@@ -97,20 +104,20 @@ class Call(Generic[M]):
         return self.guard.model
 
     @property
-    def reserved(self) -> int:
-        """What was reserved for the call, in micro-dollars."""
+    def reserved(self) -> Money:
+        """What was reserved for the call."""
         if self._spend is None:
-            return 0
+            return Money(0)
 
         return self._spend.amount
 
     @property
-    def cost(self) -> int | None:
-        """What the call cost, in micro-dollars; None before it's settled, and without a ledger."""
-        if self._spend is None:
-            return None
+    def cost(self) -> Money | None:
+        """What the call cost; None before ``done``, and if the price is unknown."""
+        if self._spend is not None and self._spend.cost is not None:
+            return self._spend.cost
 
-        return self._spend.cost
+        return self._cost
 
     def done(self, response: object) -> None:
         """Take the provider's response, or its usage: settle the cost, anchor the count, feed the
@@ -124,14 +131,28 @@ class Call(Generic[M]):
             reported = read_response(response)
 
         if self._spend is not None:
+            self._cost, _ = self._spend.price(reported)
             self._spend.settle(reported)
+        else:
+            self._cost = cost(reported.tokens, reported.model or self.model)
 
+        is_first = self.reported is None
         self.reported = reported
         if self._has_unseen:
             self.guard.measure(reported)
         else:
             request = with_system(self.messages, self.system)
             self.guard.measure(reported, request, self._counted_tools)
+
+        if is_first and self.guard.on_call is not None:
+            self._tell(self.guard.on_call)
+
+    def _tell(self, on_call: OnCall) -> None:
+        """Call *on_call*; the answer is there, so its errors are only logged."""
+        try:
+            on_call(self.receipt, self.cost)
+        except Exception:
+            LOG.exception("on_call failed")
 
     def release(self) -> None:
         """Give back the money: you decided not to send the request."""
@@ -261,9 +282,13 @@ class Call(Generic[M]):
         self.receipt = self.receipt.with_note(note)
 
     def __enter__(self) -> Self:
-        self._prepare()
-        if self._spend is not None:
-            self._spend.__enter__()
+        try:
+            self._prepare()
+            if self._spend is not None:
+                self._spend.__enter__()
+        except BrimError as error:
+            LOG.info("%s: refused: %s", self.model, error)
+            raise
 
         self._take_cap()
         return self
@@ -273,9 +298,13 @@ class Call(Generic[M]):
             self._spend.__exit__(kind, error, trace)
 
     async def __aenter__(self) -> Self:
-        await in_thread(self._prepare)
-        if self._spend is not None:
-            await self._spend.__aenter__()
+        try:
+            await in_thread(self._prepare)
+            if self._spend is not None:
+                await self._spend.__aenter__()
+        except BrimError as error:
+            LOG.info("%s: refused: %s", self.model, error)
+            raise
 
         self._take_cap()
         return self

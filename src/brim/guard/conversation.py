@@ -13,12 +13,11 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
 from brim.agents.events import Usage
 from brim.errors import InputError
-from brim.guard.call import Call
+from brim.guard.call import LOG, Call, OnCall
 from brim.guard.cut import Cut
 from brim.guard.requests import changes_newest_step, is_answer, with_system, with_text
 from brim.messages.arguments import as_list
@@ -36,7 +35,6 @@ from brim.messages.tiers import TieredPruner
 from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
-from brim.money.amounts import micro_dollars
 from brim.money.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.money.opening import open_ledger
 from brim.money.quote import LEAST_OUTPUT
@@ -45,11 +43,12 @@ from brim.rules import ActivationTierMapper, Context, Graph, Rule, activate, ren
 from brim.sessions.window.budget import ContextBudget
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
-from brim.tokens.costs import message_costs
+from brim.tokens.costs import counted_once, message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import counter_for
+from brim.tokens.counters import local_counter
 from brim.tokens.messages.fields import get, string
 from brim.tokens.protocol import TokenCounter
+from brim.usd import Dollars, Money, read_money
 
 M = TypeVar("M")
 E = TypeVar("E")
@@ -78,12 +77,16 @@ class Guard:
     ledger, it applies to this process and its children.
 
     *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at
-    most *rule_tokens*. *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``.
+    most *rule_tokens*. *max_output*, *target*, *conservative*, *pin* and *provider* work as in
+    ``fit``.
     *summarize* and *exclude_tools* are passed to the default strategy.
 
     *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call,
     fees and tokens together. It's only needed where nothing limits them, or where their documented
     maximum is too much.
+
+    *on_call* is called after every answer, with the call's receipt and its cost. Cuts and refusals
+    are logged to ``brim.guard`` at the level INFO.
 
     A guard can be used from many threads and event loops.
     """
@@ -94,10 +97,10 @@ class Guard:
         *,
         ledger: str | Ledger | None = None,
         scope: str = "agent",
-        limit_usd: float | str | Decimal | None = None,
+        limit_usd: Dollars | None = None,
         max_output: int | None = None,
         target: int | None = None,
-        sure: bool = False,
+        conservative: bool = False,
         strategy: Name | Pruner | None = None,
         summarize: Summarizer | None = None,
         exclude_tools: Sequence[str] = (),
@@ -107,7 +110,8 @@ class Guard:
         counter: TokenCounter | None = None,
         pin: Pin | None = None,
         lease: float = LONG_LEASE,
-        tool_usd: float | str | Decimal | None = None,
+        tool_usd: Dollars | None = None,
+        on_call: OnCall | None = None,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError(
@@ -121,22 +125,24 @@ class Guard:
         """Where the money is counted."""
         self.max_output: int | None = max_output
         self.lease: float = lease
+        self.on_call: OnCall | None = on_call
+        """Called after every answer, with the receipt and the cost; None if the price is
+        unknown."""
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
         lineage(scope)
         self._target = target
-        self._sure = sure
+        self._conservative = conservative
         self._provider = provider
         self._pin = pin
-        self.limit: int | None = None
-        """The caller's own limit, in micro-dollars; None for none."""
+        self.limit: Money | None = None
+        """The caller's own limit; None for none."""
         if limit_usd is not None:
-            self.limit = micro_dollars(str(limit_usd), up=False)
+            self.limit = read_money(limit_usd, "limit_usd", up=False)
 
-        self.tool_cost: int | None = None
-        """The most that tools which the provider runs may cost in one call, in micro-dollars; None
-        if not given."""
+        self.tool_cost: Money | None = None
+        """The most that tools which the provider runs may cost in one call; None if not given."""
         if tool_usd is not None:
-            self.tool_cost = micro_dollars(str(tool_usd))
+            self.tool_cost = read_money(tool_usd, "tool_usd")
 
         self._standing: dict[str, tuple[str, ...]] = {}
         """By model: what multiplied a price without being asked for."""
@@ -172,7 +178,12 @@ class Guard:
     def _begin(self) -> None:
         """Begin a conversation: what follows belongs to one."""
         calibrations = MemoryCalibrationStore()
-        counter = self._own_counter or counter_for(self.model, calibrations=calibrations)
+        counter = self._own_counter
+        if counter is None:
+            own_counter = local_counter(self.model, calibrations)
+            own_counter.keep_counts()
+            counter = own_counter
+
         self.counter: AnchoredTokenCounter = AnchoredTokenCounter(
             counter,
             model=self.model,
@@ -253,9 +264,6 @@ class Guard:
         tools: Sequence[Any] | None = None,
         max_output: int | None = None,
         min_output: int | None = None,
-        billed_output: int | None = None,
-        answers: int = 1,
-        has_unseen: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
@@ -268,12 +276,6 @@ class Guard:
         to *min_output* tokens, and the receipt says so. *min_output* defaults to 1,024 if neither
         you nor the guard set *max_output*; otherwise it stays as it is.
 
-        *billed_output* is how many tokens of an answer may be billed, if you don't send
-        ``call.max_output``. *answers* is how many answers you ask for. Set *has_unseen* if the
-        provider keeps a part of the prompt that isn't in *messages* and no field of *options* says
-        so, as ``previous_response_id`` does: then they are sent as they are, and money for a full
-        window is reserved.
-
         *options* are the other fields of your request, by the names that the provider has for them.
         Those that change what a call costs are reserved for (``n``, ``service_tier``, ``speed``,
         ``inference_geo``, ``modalities``, ``max_tool_calls``, ``cache_control``,
@@ -281,7 +283,7 @@ class Guard:
         counted (``tool_choice``, ``response_format``). If nothing limits what the provider's own
         tools cost, entering the call raises ``UnknownPrice``.
         """
-        if min_output is None and max_output is self.max_output is billed_output is None:
+        if min_output is None and max_output is self.max_output is None:
             min_output = LEAST_OUTPUT
 
         return Call(
@@ -291,9 +293,6 @@ class Guard:
             tools,
             max_output=max_output,
             min_output=min_output,
-            billed_output=billed_output,
-            answers=answers,
-            has_unseen=has_unseen,
             options=options,
         )
 
@@ -327,9 +326,10 @@ class Guard:
             cut = Cut.of_thinking(transcript)
 
         view = cut.view(transcript)
-        counter = in_request(self.counter.counter, system)
+        counter = counted_once(in_request(self.counter.counter, system))
         request = FitRequest(view, self.model, system, tools, self._provider, counter)
-        pruned = self._pruned(request, cut, transcript, target, output)
+        sent_tokens = self.count(view, system, tools)
+        pruned = self._pruned(request, cut, transcript, (sent_tokens, target), output)
         fitted = pruned
         if pruned.is_cut and self._binds_thinking:
             fitted = pruned.without_thinking(request)
@@ -337,7 +337,10 @@ class Guard:
         self._cut, receipt = cut.cut_again(
             transcript, pruned, fitted.receipt, binds_thinking=self._binds_thinking
         )
-        tokens = self.count(fitted.messages, system, tools)
+        tokens = sent_tokens
+        if not _are_same(fitted.messages, view):
+            tokens = self.count(fitted.messages, system, tools)
+
         if tokens.basis != "anchored" or int(tokens) > target:
             tokens = fitted.tokens
 
@@ -356,12 +359,15 @@ class Guard:
 
         receipt = replace(receipt, notes=tuple(notes), before=before, after=tokens)
         receipt = self._judged(receipt, target)
+        if pruned.is_cut:
+            LOG.info("%s: %s", self.model, receipt)
+
         final = Fitted(fitted.messages, tokens, receipt.fits, receipt, output, system)
         return final.with_few_markers(tools)
 
     def _judged(self, receipt: Receipt, target: int) -> Receipt:
         """Return *receipt* with whether its request fits the *target*, and why not."""
-        size = receipt.after.high if self._sure else int(receipt.after)
+        size = receipt.after.high if self._conservative else int(receipt.after)
         if size <= target:
             return replace(receipt, target=target, fits=True, reason="")
 
@@ -440,21 +446,30 @@ class Guard:
         request: FitRequest,
         cut: Cut,
         transcript: Sequence[Any],
-        target: int,
+        size: tuple[Count, int],
         max_output: int,
     ) -> Fitted[Any]:
-        """Return *request*, pruned if it is too large; *cut* made it of the *transcript*."""
-        goal = self._goal(request, target)
+        """Return *request*, pruned if it is too large; *cut* made it of the *transcript*.
+
+        *size* is how many tokens it has, by what the provider reported, and its target.
+        """
+        goal = self._goal(request, *size)
         pin = cut.pinned(self._pin, transcript)
         for lower_goal in self._lower_goals(request, transcript[cut.count :], goal):
             # A pruner with a memory forgets it: the cut is remembered here.
             fitted = request.fit(
-                copy.copy(self.strategy), lower_goal, max_output, sure=self._sure, pin=pin
+                copy.copy(self.strategy),
+                lower_goal,
+                max_output,
+                conservative=self._conservative,
+                pin=pin,
             )
             if fitted.fits and not changes_newest_step(request.messages, fitted):
                 return fitted
 
-        return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
+        return request.fit(
+            copy.copy(self.strategy), goal, max_output, conservative=self._conservative, pin=pin
+        )
 
     def _lower_goals(self, request: FitRequest, new: Sequence[Any], goal: int) -> list[int]:
         """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its
@@ -469,7 +484,7 @@ class Guard:
             return []
 
         tokens = request.counter.count_messages(request.messages, request.tools)
-        size = tokens.high if self._sure else int(tokens)
+        size = tokens.high if self._conservative else int(tokens)
         if size <= goal:
             return []
 
@@ -482,16 +497,15 @@ class Guard:
 
         return [goal - room, goal - room // 2]
 
-    def _goal(self, request: FitRequest, target: int) -> int:
+    def _goal(self, request: FitRequest, anchored: Count, target: int) -> int:
         """Return the target in the tokens that pruners count: those may differ from what the
         provider reports."""
-        anchored = self.count(request.messages, request.system, request.tools)
         if anchored.basis != "anchored":
             return target
 
         local = request.counter.count_messages(request.messages, request.tools)
-        size = anchored.high if self._sure else int(anchored)
-        local_size = local.high if self._sure else int(local)
+        size = anchored.high if self._conservative else int(anchored)
+        local_size = local.high if self._conservative else int(local)
         if size <= target:
             return max(target, local_size)
 
@@ -518,6 +532,14 @@ class Guard:
         return None if self.ledger is None else self.ledger.status(self.scope)
 
 
+def _are_same(messages: Sequence[Any], view: Sequence[Any]) -> bool:
+    """Whether both are lists of the same objects."""
+    if len(messages) != len(view):
+        return False
+
+    return all(message is other for message, other in zip(messages, view, strict=True))
+
+
 def _first_prompt(messages: Sequence[Any]) -> str:
     """Return what the user said first; empty if nobody did."""
     for message in messages:
@@ -527,7 +549,7 @@ def _first_prompt(messages: Sequence[Any]) -> str:
     return ""
 
 
-def _ledger_of(ledger: str | Ledger | None, limit: int | None) -> Ledger | None:
+def _ledger_of(ledger: str | Ledger | None, limit: Money | None) -> Ledger | None:
     """Return the *ledger*, or one in a temporary file if there's only a limit."""
     if isinstance(ledger, (str, os.PathLike)):
         return open_ledger(os.fspath(ledger))

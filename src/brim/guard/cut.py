@@ -16,6 +16,7 @@ from brim.messages.fitting import WITHOUT_THINKING, Fitted
 from brim.messages.markers import with_markers_of
 from brim.messages.receipt import Dropped, Receipt, Step, digest_of
 from brim.messages.thinking import has_thinking, without_thinking
+from brim.usd import Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return one step for each action, in the order in which they were first done."""
     merged: dict[str, Step] = {}
     for step in steps:
-        before = merged.get(step.action, Step(step.action, (), 0, 0))
+        before = merged.get(step.action, Step(step.action, (), 0, Money(0)))
         saving = None
         if before.saving is not None and step.saving is not None:
             saving = before.saving + step.saving

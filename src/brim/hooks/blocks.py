@@ -13,18 +13,33 @@ from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from brim.agents import TABLE
+from brim.agents import AGENTS, TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.protected_files import is_protected, linked_files
+from brim.hooks.protected_files import (
+    holds_hooks,
+    is_protected,
+    is_users_settings,
+    linked_files,
+    runs_script_with,
+)
 from brim.hooks.protection import protected_part
+from brim.hooks.settings_edits import leaves_hooks
 from brim.hooks.situations import environments_of, rules_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.stops import allow_command
 from brim.record import PlainData
-from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
+from brim.rules.blocks import (
+    EDIT,
+    RUN,
+    TOOL,
+    commands_of,
+    refused_command,
+    refused_path,
+    refused_tool,
+)
 from brim.rules.situation import Situation
 from brim.rules.source import USER, RuleSource
 from brim.rules.state import ALLOWED, BRIM, ONCE, REFUSED, SESSION
@@ -47,6 +62,7 @@ _NAMED = (
     *_HOMES,
     *_SETTINGS,
     *[line.folder for line in TABLE],
+    *AGENTS,
 )
 """What a command names that is about them, or about the folders that they are in."""
 PossibleBlock = tuple[BlockingRule, str]
@@ -74,12 +90,12 @@ def _possible_blocks(pending: PendingCall) -> list[PossibleBlock]:
     reader = rules_of(pending.call, pending.workspace)
     if reader is None:
         return []
-    rules = reader.ask(lambda index: StoredRules(index).blocking(pending.prefix))
+    rules = reader.ask(
+        lambda index: StoredRules(index).blocking(pending.block_kinds, pending.may_match)
+    )
     possible: list[PossibleBlock] = []
     for rule in rules:
-        for block in rule.blocks:
-            if pending.may_match(block):
-                possible.append((rule, block))
+        possible += [(rule, block) for block in rule.blocks]
     return possible
 
 
@@ -103,17 +119,22 @@ class PendingCall:
         self.real_paths = [os.path.realpath(path) for path in absolute]
         self.searchable = "".join([f"{path}/\n" for path in (*absolute, *self.real_paths)]).lower()
         """The paths, to be looked at quickly."""
-        self.prefix = _prefix(text, self.paths)
+        self.block_kinds = [TOOL]
+        """The kinds of blocks that may refuse it."""
+        if text:
+            self.block_kinds.append(RUN)
+        if self.paths:
+            self.block_kinds.append(EDIT)
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, os.path.expanduser(path)))
 
-    def may_match(self, block: str) -> bool:
-        """Whether a look lets it seem possible that *block* refuses this call."""
-        kind, _, pattern = block.partition(" ")
-        if kind == "run":
+    def may_match(self, kind: str, pattern: str) -> bool:
+        """Whether a look lets it seem possible that the block *kind* *pattern* refuses this
+        call."""
+        if kind == RUN:
             return self._may_run(pattern.partition(" ")[0])
-        if kind == "edit":
+        if kind == EDIT:
             return self._may_edit(pattern)
         return self._may_be_tool(pattern.lower())
 
@@ -149,6 +170,8 @@ class PendingCall:
         for path in linked_files(self.workspace.home):
             if path in self.real_paths or os.path.basename(path) in self.text:
                 return True
+        if runs_script_with(self.text, self.folder, _NAMED):
+            return True
         home = os.path.realpath(self.workspace.home).lower()
         return bool(self.paths) and home in self.searchable
 
@@ -160,17 +183,6 @@ class PendingCall:
         ):
             return True
         return any(name in self.text for name in (self.workspace.home, home, *_NAMED))
-
-
-def _prefix(text: str, paths: list[str]) -> str:
-    """Return how the blocks begin that may refuse a call, apart from those of its tool."""
-    if text and paths:
-        return '"'
-    if text:
-        return '"run '
-    if paths:
-        return '"edit '
-    return '"tool '
 
 
 def _command_of(tool: ToolCall) -> str | list[str]:
@@ -269,7 +281,12 @@ def _blocked_by_rules(
 def _protected_part(pending: PendingCall) -> str:
     """Return what of the call would loosen brim or change its files; empty if nothing."""
     for path, real_path in zip(pending.paths, pending.real_paths, strict=True):
-        if is_protected(real_path, pending.workspace):
+        if not is_protected(real_path, pending.workspace):
+            continue
+        if not holds_hooks(real_path, pending.workspace):
+            return path
+        is_users = is_users_settings(real_path, pending.workspace)
+        if not leaves_hooks(real_path, pending.call.tool, is_users=is_users):
             return path
     if not pending.command:
         return ""

@@ -16,7 +16,7 @@ from brim.record import PlainData
 from brim.rules.programs import WRAPPERS
 from brim.rules.shell import SHELLS, RanCommand
 
-_SPEAKERS = frozenset(("gh", "glab", "say", "notify-send", *AGENTS))
+_SPEAKERS = frozenset(("brim", "gh", "glab", "say", "notify-send", *AGENTS))
 """Programs whose words are texts for somebody else."""
 RUNNERS = frozenset(
     ["ssh", "tmux", "screen", "watch", "trap", "su", "at", "alias", "expect", "entr", "npx"]
@@ -105,7 +105,7 @@ _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval", "parallel"))
 """Programs that run another one, which is among the commands too."""
 _FEEDING = frozenset(("xargs", "parallel"))
 """Programs that give another one more words than can be read."""
-_COPIES = frozenset(["cp", "install", "ln", "scp", "rsync", "ditto"])
+_COPIES = frozenset(["cp", "install", "ln", "scp", "ditto"])
 _READING_MODULES = frozenset(["json.tool", "tokenize", "ast", "dis", "pydoc"])
 OPEN = "$()"
 """What stands for a word that can't be read: it may be any file that is named."""
@@ -165,8 +165,15 @@ def _changed_by(program: str, arguments: Sequence[str]) -> list[str]:
     if program in data_lines(__file__, "readers.txt"):
         return _changed_by_reader(program, arguments)
     if program in RUNNERS:
-        return [word for word in arguments if " " not in word]
+        return _changed_by_runner(arguments)
     return _without_messages(arguments)
+
+
+def _changed_by_runner(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command that another program runs, unless that only reads."""
+    if any(is_reader(word) for word in _operands(arguments)[:2]):
+        return []
+    return [word for word in arguments if " " not in word]
 
 
 def _changed_by_reader(program: str, arguments: Sequence[str]) -> list[str]:
@@ -252,10 +259,19 @@ def _by_copying(arguments: Sequence[str]) -> list[str]:
             return _inside(arguments[at + 1 : at + 2], operands)
         if word.startswith("--target-directory="):
             return _inside([word.partition("=")[2]], operands)
-    if any(
-        re.match(r"--remove-source-files|--link$|-[abdfinpruvHLPRT]*l", word) for word in arguments
-    ):
+    if any(re.match(r"--link$|--symbolic|-[abdfinpruvHLPRT]*[ls]", word) for word in arguments):
         return operands
+    return _inside(operands[-1:], operands[:-1])
+
+
+def _by_syncing(arguments: Sequence[str]) -> list[str]:
+    """Return where ``rsync`` writes, and what it removes."""
+    operands = _operands(arguments)
+    if "--remove-source-files" in arguments:
+        return operands
+    is_dry = any(re.match(r"-[a-zA-Z]*n|--dry-run", word) for word in arguments)
+    if is_dry:
+        return []
     return _inside(operands[-1:], operands[:-1])
 
 
@@ -436,8 +452,31 @@ def _only_asks(sql: str) -> bool:
     return re.fullmatch(pattern, sql, re.IGNORECASE) is not None
 
 
+def _by_curl(arguments: Sequence[str]) -> list[str]:
+    """Return the files that are written; with ``-O``, what the address is called."""
+    words = _outputs("curl", arguments)
+    if any(re.match(r"-[a-zA-Z]*[OJ]|--remote-name", word) for word in arguments):
+        words += _downloaded(arguments)
+    if any(word in ("-K", "--config") for word in arguments):
+        words.append(OPEN)
+    return words
+
+
+def _by_wget(arguments: Sequence[str]) -> list[str]:
+    words = _outputs("wget", arguments)
+    if not words:
+        words = _downloaded(arguments)
+    return words
+
+
+def _downloaded(arguments: Sequence[str]) -> list[str]:
+    """Return what the addresses among *arguments* are called here."""
+    return [".", *[word.rpartition("/")[2] for word in arguments if "://" in word]]
+
+
 _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     **dict.fromkeys(_COPIES, _by_copying),
+    "rsync": _by_syncing,
     "ln": _by_linking,
     "mv": _by_moving,
     "dd": _by_dd,
@@ -450,8 +489,8 @@ _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     **dict.fromkeys(("awk", "gawk", "mawk"), _by_awk),
     "find": _by_find,
     "sqlite3": _by_sqlite,
-    "curl": lambda arguments: _outputs("curl", arguments),
-    "wget": lambda arguments: _outputs("wget", arguments),
+    "curl": _by_curl,
+    "wget": _by_wget,
 }
 
 

@@ -19,6 +19,7 @@ from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 from brim.money import words
 from brim.money.decision import (
+    ALLOW,
     BELOW,
     BETWEEN,
     COMPACTION,
@@ -43,9 +44,13 @@ from brim.money.spending import HOOK_BYTES, HOOK_SECONDS, Spending, SpendingAnsw
 from brim.money.standing import LimitStanding
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.repository import project_of
+from brim.sessions.requests import ClientTotal
+from brim.sessions.window.windows import SAID_TOTAL, SaidTotal
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
+COUNTED_TOTAL = "counted total"
+"""Kept for a session: the last sum of the client's that the index has."""
 BEGAN_IN = "began in"
 """Kept for a session: the folder in which it began."""
 EVERYBODY = "limits"
@@ -119,6 +124,7 @@ def ask(call: HookCall, workspace: HookWorkspace, *, looks_ahead: bool = False) 
         return SpendingAnswer()
     spending = spending_of(call, workspace, settings)
     spending.read()
+    add_said_total(call, workspace)
     spender = spender_of(call, workspace)
     answer = spending.answer(spender, workspace.now, looks_ahead=looks_ahead)
     if looks_ahead and _is_near(answer.nearest) and _await_request(call, workspace):
@@ -212,7 +218,21 @@ def keep_requests(call: HookCall, workspace: HookWorkspace) -> None:
     index = workspace.index
     bounds = ReadingBounds(HOOK_BYTES, time.monotonic() + HOOK_SECONDS)
     index.update(session_files(call, workspace), bounds)
+    add_said_total(call, workspace)
     index.copy_daily()
+
+
+def add_said_total(call: HookCall, workspace: HookWorkspace) -> None:
+    """Count what the client's status line said that the session cost: no line of the transcript has
+    a compaction before the session ends."""
+    if not call.session:
+        return
+    state = workspace.state(call.session)
+    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    if total is None or state.kept(COUNTED_TOTAL) == total.cost:
+        return
+    workspace.index.add_total(ClientTotal(call.session, total.cost, {}, until=total.time))
+    state.keep(COUNTED_TOTAL, total.cost)
 
 
 def is_held(call: HookCall, workspace: HookWorkspace) -> bool:
@@ -224,11 +244,15 @@ def is_held(call: HookCall, workspace: HookWorkspace) -> bool:
 def _hold(call: HookCall, workspace: HookWorkspace, moment: LimitMoment) -> Answer:
     answer = ask(call, workspace, looks_ahead=True)
     nearest = answer.nearest
-    problems = [words.problem_told(problem) for problem in answer.problems]
-    note = _told_once(problems, call, workspace)
+    note = ""
+    if answer.problems:
+        problems = [words.problem_told(problem) for problem in answer.problems]
+        note = _told_once(problems, call, workspace)
     if nearest is None:
         return Answer(note=note)
     action = decide(moment, nearest.level)
+    if action == ALLOW:
+        return Answer(note=note)
     worded = _worded(action, nearest, call)
     if not worded:
         return Answer(note=note)
@@ -313,7 +337,7 @@ def _run_command(standing: LimitStanding, workspace: HookWorkspace) -> None:
     command = workspace.config.yours["notify"]
     if not command or not workspace.state(EVERYBODY).tell_once(latch_of(standing)):
         return
-    text = words.sum_sentence(standing)
+    text = f"{words.sum_sentence(standing)}{words.ahead_sentence(standing)}"
     if not standing.is_stopped:
         text = words.warning(standing)
     notify(command, text, reached=standing.is_stopped, environ=workspace.environ)

@@ -44,7 +44,12 @@ _HIDING = {
 always."""
 _SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemctl", "tmux")
 """Programs that set a variable for what is started later."""
-_WITHOUT_SETTINGS = ("--bare", "--setting-sources")
+_WITHOUT_SETTINGS = ("--bare", "--setting-sources", "--pure")
+_HOOKS_OFF = r"disableAllHooks|\bhooks\s*=\s*[f{\[]|\{.*\bhooks\b"
+"""Settings on a command line that take the place of an agent's hooks."""
+_HOME = "HOME="
+_SUBSHELL_HOME = r"(?<!\$)\([^()]*\bHOME="
+_TEMPORARY = r"\$\(mktemp\b|`mktemp\b"
 _PROFILES = r"(?:rc|profile|env\w*|ENV_FILE|login|\.fish|environment)[\"']?$"
 """How files are called from which shells take variables."""
 _MOST_ARGUMENTS = 9
@@ -64,9 +69,10 @@ def loosening_command(commands: list[RanCommand], paths: ShellPaths) -> str:
         calls = [
             words[at : at + _MOST_ARGUMENTS] for at, word in enumerate(words) if word == "brim"
         ]
-    for words in calls:
+    other_homes = _with_other_home(commands, paths)
+    for number, words in enumerate(calls):
         arguments = _arguments_of_brim(words, paths.text)
-        if _is_refused(arguments, hides_agent=hides_agent):
+        if number not in other_homes and _is_refused(arguments, hides_agent=hides_agent):
             return " ".join(["brim", *arguments])
         if _uninstalls(words):
             return " ".join(words)
@@ -74,6 +80,38 @@ def loosening_command(commands: list[RanCommand], paths: ShellPaths) -> str:
         if _acts_as_brim(command, paths):
             return " ".join(command.words)
     return _without_hooks(commands, paths)
+
+
+def _with_other_home(commands: list[RanCommand], paths: ShellPaths) -> set[int]:
+    """Return which of *commands*, by their places, run with another home than the person's: brim
+    changes nothing of theirs there."""
+    places: set[int] = set()
+    is_other = False
+    if _HOME not in paths.text or "BRIM_" in paths.text:
+        return places
+    if re.search(_SUBSHELL_HOME, paths.text):
+        return places
+    for place, command in enumerate(commands):
+        words = command.words
+        if words[0] in ("export", "declare"):
+            is_other = _is_other_home(words[1:], paths, is_other=is_other)
+        if _is_other_home(command.settings, paths, is_other=is_other):
+            places.add(place)
+    return places
+
+
+def _is_other_home(settings: Iterable[str], paths: ShellPaths, *, is_other: bool) -> bool:
+    """Whether *settings* set another home; without one, it stays as it was."""
+    for setting in settings:
+        if not setting.startswith(_HOME):
+            continue
+        folder = paths.spelled_out(setting.removeprefix(_HOME))
+        if folder == OPEN:
+            return re.search(_TEMPORARY, paths.text) is not None
+        if "$" in folder or "`" in folder:
+            return re.match(_TEMPORARY, folder) is not None
+        return folder.startswith("/") and not paths.protected(f"{folder}/.brim")
+    return is_other
 
 
 def _is_refused(arguments: list[str], *, hides_agent: bool) -> bool:
@@ -225,9 +263,11 @@ def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
 def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
     """Whether an agent is started with other settings than its user's; *names* are the variables
     that are set by then."""
-    if any(word in _WITHOUT_SETTINGS for word in words):
+    if any(word.partition("=")[0] in _WITHOUT_SETTINGS for word in words):
         return True
-    if any("disableAllHooks" in word or "hooks=false" in word for word in words):
+    if any(re.search(_HOOKS_OFF, word) for word in words):
+        return True
+    if "--disable" in words and "hooks" in words:
         return True
     places = {"HOME", *[agent.places.variable for agent in every_agent()]}
     return any(name.startswith("BRIM_") or name in places for name in names)

@@ -14,14 +14,15 @@ _CALL = r"([A-Za-z_$][\w$]*)\s*\("
 _WRITING_MODE = r"""['"][rbt]*[wax+][rwbt+]*['"]"""
 _WRITING = r"""
     \b(?:os\.open|unlink|rename|system|exec|spawn|truncate|rmdir|symlink|chmod|syswrite|writeFile\w*
-    |write|eval|subprocess|child_process|shutil|file_put_contents|File|IO|qx)\b
+    |write|file\s+(?:delete|rename|copy)|eval|subprocess|child_process|shutil|file_put_contents|qx)\b
+    | \b(?:File|IO|Dir)\.(?!read|exist|size|expand_path|join|basename|dirname|foreach|home|open)
     | ` | >>?\s*["'$/~] | (?:^|\W)s/.*/\w*w
 """
 _RUNNING_BRIM = r"""
     \bbrim\.(?:hooks|cli|install|_startup|__main__)\b
     | \bfrom\s+brim\s+import\s+[^\n;]*\b(?:hooks|cli|install|_startup)\b
     | \brun_module\(\s*['"]brim | \bimport_module\(\s*['"]brim\.
-    | ['"](?:[^'"\s]*/)?brim['"]\s*,\s*['"]
+    | ['"](?:[^'"\s]*/)?brim['"]\s*,\s*\[?['"]
 """
 
 

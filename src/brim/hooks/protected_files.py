@@ -6,11 +6,14 @@ Paths are absolute, with their links resolved.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Iterable, Mapping
 
 from brim import agents
 from brim.agents import TableLine, agent_named, every_agent
 from brim.config.places import home_folder
+from brim.files import open_safely
 from brim.hooks.state import HookWorkspace
 
 OWN_FILES = ("config.yaml", "trusted")
@@ -23,9 +26,24 @@ MEMORY_FILES = ("journal.jsonl", ".brim-scratch")
 """Files of the memory that say what a person wrote, and whose memory it is."""
 WHOLE = (".brim", MEMORY, *[line.folder for line in agents.TABLE])
 """Folders that hold such files: they may not be removed or moved."""
+PARTS = (
+    ("brim", "config.yaml"),
+    ("brim", "rules.toml"),
+    ("brim", "state.db"),
+    ("context", "journal.jsonl"),
+    *[(line.folder.strip("."), name) for line in agents.TABLE for name in line.hook_files],
+)
+"""The names of folders and of protected files in them, from which a path may be put together."""
 _PROGRAMS = ("/bin/brim", "/Scripts/brim.exe", "/tools/brim", "/venvs/brim")
 """How the paths of the installed program and of its environment end."""
 _TRANSCRIPTS = ".jsonl"
+_RUNNING = r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
+_FILE = r"[^\s;&|<>()'\"`$=]*[./][^\s;&|<>()'\"`$]+"
+_LARGEST_SCRIPT = 60_000
+_YOUNG = 12 * 3600
+"""Seconds since a script was written for it to be one of the session, or of one like it."""
+MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "justfile")
+_MOST_WORDS = 20
 _CHATS = f"{os.sep}chats{os.sep}"
 
 
@@ -36,13 +54,33 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     if path in linked_files(workspace.home) or _is_of_package(path):
         return True
     folder, name = os.path.split(path)
-    if os.path.basename(folder) == ".brim" and name in OWN_FILES:
+    is_own = os.path.basename(folder) == ".brim" and name in OWN_FILES
+    if is_own and may_be_protected(path, workspace):
         return True
     if name in MEMORY_FILES and MEMORY in folder.split(os.sep):
         return True
-    if any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE):
+    if holds_hooks(path, workspace):
         return True
     return _is_transcript(path, workspace.environ)
+
+
+def holds_hooks(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* has the hooks of an agent."""
+    return any(_holds_hooks(path, line, workspace) for line in agents.TABLE)
+
+
+def may_be_protected(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* is in the person's home or in the project: elsewhere, as in a temporary
+    folder, files of the same names steer nobody."""
+    project = os.path.realpath(workspace.project or workspace.cwd)
+    return any(
+        path.startswith(os.path.join(folder, "")) for folder in (user_home(workspace), project)
+    )
+
+
+def memory_files(project: str) -> list[str]:
+    """Return the files of the *project*'s memory; they needn't exist."""
+    return [os.path.join(project, MEMORY, name) for name in MEMORY_FILES]
 
 
 def linked_files(home: str) -> list[str]:
@@ -86,14 +124,23 @@ def _is_of_package(path: str) -> bool:
     return "/site-packages/brim/" in f"{slashed}/"
 
 
-def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:
+def is_users_settings(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* is in an agent's folder of the person, and not in a project."""
+    files = [agent.places.user_file(workspace.environ) for agent in every_agent()]
+    return os.path.dirname(path) in [os.path.realpath(os.path.dirname(file)) for file in files]
+
+
+def _holds_hooks(path: str, line: TableLine, workspace: HookWorkspace) -> bool:
     """Whether *path* has the hooks of an agent, or brim's plugin for it."""
     places = agent_named(line.name).places
     folder, name = os.path.split(path)
     if name in line.hook_files:
-        user_folder = os.path.realpath(os.path.dirname(places.user_file(environ)))
+        user_folder = os.path.realpath(os.path.dirname(places.user_file(workspace.environ)))
+        if folder == user_folder:
+            return True
         project_folder = os.path.basename(os.path.dirname(places.project_hooks))
-        if folder == user_folder or os.path.basename(folder) in (line.folder, project_folder):
+        is_named_so = os.path.basename(folder) in (line.folder, project_folder)
+        if is_named_so and may_be_protected(path, workspace):
             return True
     slashed = path.replace(os.sep, "/")
     if not places.plugins or places.plugins not in slashed:
@@ -105,15 +152,49 @@ def _is_transcript(path: str, environ: Mapping[str, str]) -> bool:
     """Whether an agent has written a session to *path*."""
     if not path.endswith(_TRANSCRIPTS) and _CHATS not in path:
         return False
+    folders = transcript_folders(environ)
+    return any(path.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def transcript_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders in which agents keep their sessions."""
+    folders: list[str] = []
     for agent in every_agent():
-        if agent.session_folders is None:
-            continue
-        for folder in agent.session_folders(environ):
-            if path.startswith(os.path.join(os.path.realpath(folder), "")):
-                return True
-    return False
+        if agent.session_folders is not None:
+            folders += [os.path.realpath(folder) for folder in agent.session_folders(environ)]
+    return folders
 
 
 def user_home(workspace: HookWorkspace) -> str:
     """Return the person's home, with its links resolved."""
     return os.path.realpath(home_folder(workspace.environ))
+
+
+# Scripts ------------------------------------------------------------------------------------------
+
+
+def runs_script_with(text: str, folder: str, names: Iterable[str]) -> bool:
+    """Whether the command *text*, run in *folder*, may run a script that was written not long ago
+    and has one of *names* in it."""
+    if not re.search(_RUNNING, text):
+        return False
+    words = re.findall(_FILE, text)[:_MOST_WORDS]
+    if re.search(r"\b(?:make|gmake|just)\b", text):
+        words += MAKEFILES
+    for word in words:
+        code = script_text(os.path.join(folder, os.path.expanduser(word)))
+        if any(name in code for name in names):
+            return True
+    return False
+
+
+def script_text(path: str) -> str:
+    """Return what is in the file *path* if it was written not long ago and isn't large."""
+    try:
+        status = os.stat(path)
+        if status.st_size > _LARGEST_SCRIPT or time.time() - status.st_mtime > _YOUNG:
+            return ""
+        with os.fdopen(open_safely(os.path.realpath(path)), "rb") as file:
+            return file.read(_LARGEST_SCRIPT).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""

@@ -7,26 +7,23 @@ can't.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from brim.hooks.changed_files import OPEN, RUNNERS, ChangedWords, change_of, is_interpreter
+from brim.hooks.changed_files import OPEN, ChangedWords, change_of, is_interpreter
+from brim.hooks.commands_run import CommandsRun
+from brim.hooks.landing import landings
 from brim.hooks.loosening import loosening_command
-from brim.hooks.protected_code import code_of, lines_of_shell, only_reads
+from brim.hooks.protected_code import code_of, only_reads
 from brim.hooks.shell_paths import ShellPaths, redirected_files
 from brim.hooks.state import HookWorkspace
-from brim.rules.shell import SHELLS, RanCommand, ran_commands
+from brim.rules.shell import RanCommand
 
-_RUNNING_INPUT = frozenset((*SHELLS, "at", "batch", "crontab"))
-"""Programs that run the commands that they read."""
-_RUNNING_FILES = frozenset((*SHELLS, "source", ".", "at", "batch", "crontab"))
-"""Programs that run the commands in a file."""
 _FEEDING = frozenset(("xargs", "parallel"))
 """Programs that put words that can't be read in place of ``{}``."""
-_HERE_STRING = r"""<<<[ \t]*(\$?'[^']*'|"[^"]*"|[^\s;&|<>()]+)"""
 _REMOVING = frozenset(["rm", "rmdir", "mv", "git", "trash", "rename", "chmod", "chown"])
 """Programs that change a folder with all that is in it."""
-_MOST_COMMANDS = 300
+_ONLY_REMOVING = ("rm", "unlink", "trash")
 _MOST_WORDS = 2_000
 
 
@@ -38,58 +35,16 @@ def protected_part(command: str | list[str], folder: str, workspace: HookWorkspa
     text = command
     if isinstance(text, list):
         text = " ".join(text)
-    paths = ShellPaths(text, folder, workspace)
     try:
-        commands = _all_commands(command, text)
+        run = CommandsRun(command, ShellPaths(text, folder, workspace))
     except ValueError:
+        paths = ShellPaths(text, folder, workspace)
         return loosening_command([], paths) or paths.named()
-    return loosening_command(commands, paths) or _changed_file(commands, paths)
-
-
-def _all_commands(command: str | list[str], text: str) -> list[RanCommand]:
-    """Return the commands that *command* runs, also in the words of programs that run a line, in
-    here-strings, and in scripts that it has just written."""
-    here_strings = [word.strip("'\"") for word in re.findall(_HERE_STRING, text)]
-    scripts: dict[str, list[str]] = {}
-    commands: list[RanCommand] = []
-    for command_read in ran_commands(command):
-        ran = command_read
-        if is_interpreter(ran.words[0]) or ran.words[0] in _RUNNING_INPUT:
-            written = [text for word in ran.words[1:] for text in scripts.get(_name(word), ())]
-            ran = replace(ran, documents=(*ran.documents, *here_strings, *written))
-        commands.append(ran)
-        for file in ran.writes:
-            scripts[_name(file)] = _written_by(ran)
-        for line in _lines_run(ran, scripts):
-            if len(commands) < _MOST_COMMANDS:
-                commands += ran_commands(line)
-    return commands
-
-
-def _name(file: str) -> str:
-    return file.rpartition("/")[2]
-
-
-def _written_by(ran: RanCommand) -> list[str]:
-    """Return the texts that *ran* writes to a file."""
-    if ran.words[0] in ("echo", "printf"):
-        return [" ".join(ran.words[1:])]
-    return list(ran.documents)
-
-
-def _lines_run(ran: RanCommand, scripts: dict[str, list[str]]) -> list[str]:
-    """Return the command lines that *ran* runs, apart from those that a shell is given."""
-    program = ran.words[0]
-    lines: list[str] = []
-    if program in RUNNERS:
-        lines += [re.sub(r"^\w+=", "", word) for word in ran.words[1:] if " " in word]
-    if program in _RUNNING_INPUT:
-        lines += [text.replace("\\n", "\n") for text in ran.documents]
-    if is_interpreter(program):
-        lines += lines_of_shell(code_of(ran))
-    for word in ran.words if program in _RUNNING_FILES else ran.words[:1]:
-        lines += scripts.get(_name(word), [])
-    return lines
+    paths = ShellPaths("\n".join([text, *run.lines]), folder, workspace)
+    part = loosening_command(run.commands, paths) or _changed_file(run.commands, paths)
+    if not part and run.is_unclear:
+        part = paths.named()
+    return part
 
 
 def _changed_file(commands: list[RanCommand], paths: ShellPaths) -> str:
@@ -97,33 +52,57 @@ def _changed_file(commands: list[RanCommand], paths: ShellPaths) -> str:
     words_left = _MOST_WORDS
     for command in commands:
         paths.go(command.words)
-        spelled_out = [paths.spelled_out(word) for word in command.words]
-        program = spelled_out[0].rpartition("/")[2] or command.words[0]
         if command.wrappers and is_interpreter(command.wrappers[-1]):
             continue  # a module of Python, which was looked at with it
-        if _FEEDING.intersection(command.wrappers):
-            spelled_out = [word.replace("{}", OPEN) for word in spelled_out]
-        change = change_of(RanCommand([program, *spelled_out[1:]], wrappers=command.wrappers))
-        for word in (*command.writes, *change.words)[:words_left]:
-            words_left -= 1
-            if _is_protected(word, change, paths):
-                return word if word != OPEN else paths.named()
-        changed = _changed_by_code(command, paths)
+        spelled_out = _spelled_out(command, paths)
+        change = change_of(replace(command, words=spelled_out, documents=(), writes=()))
+        words = (*command.writes, *change.words)[:words_left]
+        words_left -= len(words)
+        changed = _changed_word(words, change, paths)
+        changed = changed or _overlaid_folder(spelled_out, paths)
+        changed = changed or _changed_by_code(command, paths)
         if changed:
             return changed
-    for word in redirected_files(paths.text):
-        if _is_protected(word, ChangedWords("", ()), paths):
-            return word
+    return _changed_word(redirected_files(paths.text), ChangedWords("", ()), paths)
+
+
+def _spelled_out(command: RanCommand, paths: ShellPaths) -> list[str]:
+    """Return the words of *command* with the values of variables, the program without its path."""
+    words = [paths.spelled_out(word) for word in command.words]
+    if _FEEDING.intersection(command.wrappers):
+        words = [word.replace("{}", OPEN) for word in words]
+    return [words[0].rpartition("/")[2] or command.words[0], *words[1:]]
+
+
+def _changed_word(words: Sequence[str], change: ChangedWords, paths: ShellPaths) -> str:
+    """Return the first of *words* that is a protected file, or may be one."""
+    for word in words:
+        if not _is_protected(word, change, paths):
+            continue
+        if word == OPEN:
+            return paths.named() or word
+        return word
+    return ""
+
+
+def _overlaid_folder(words: list[str], paths: ShellPaths) -> str:
+    """Return the folder in which a copied or unpacked file takes the place of a protected one."""
+    for landing in landings(words[0], words[1:]):
+        if paths.lands_on_steering(landing):
+            return landing.folder
     return ""
 
 
 def _is_protected(word: str, change: ChangedWords, paths: ShellPaths) -> bool:
     removes = change.program in _REMOVING
-    if paths.protected(word, removes=removes):
+    only_removes = change.program in _ONLY_REMOVING
+    if paths.protected(word, removes=removes, only_removes=only_removes):
         return True
     if change.is_recursive and paths.holds_steering(word, change.patterns):
         return True
-    return paths.is_unclear(word) and bool(paths.named())
+    if not paths.is_unclear(word):
+        return False
+    return bool(paths.named()) or paths.names_parts()
 
 
 def _changed_by_code(command: RanCommand, paths: ShellPaths) -> str:

@@ -6,26 +6,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from brim.config.places import home_folder
 from brim.hooks.changed_files import OPEN
+from brim.hooks.landing import Landing
 from brim.hooks.protected_files import (
+    PARTS,
     WHOLE,
+    holds_hooks,
     is_protected,
+    may_be_protected,
+    memory_files,
     steering_files,
+    transcript_folders,
     user_home,
 )
+from brim.hooks.settings_edits import leaves_hooks
+from brim.hooks.shell_variables import QUOTED, WORD, ShellVariables, unquoted
 from brim.hooks.state import HookWorkspace
 from brim.rules.globs import alternatives
 
-_QUOTED = r"""'[^']*'|"(?:\\.|[^"\\])*\""""
-_WORD = rf"""(?:{_QUOTED}|\\.|[^\s;&|<>()'"\\])+"""
-_REDIRECTION = rf"{_QUOTED}|\\.|(?<!\S)#[^\n]*|(?:&>>?|>>?[|&]?|<>)[ \t]*(?P<file>{_WORD})"
-_ASSIGNMENT = rf"(?:^|[\s;&|(])(?P<name>[A-Za-z_]\w*)=(?P<value>{_WORD})"
+_REDIRECTION = rf"{QUOTED}|\\.|(?<!\S)#[^\n]*|(?:&>>?|>>?[|&]?|<>)[ \t]*(?P<file>{WORD})"
 _DOCUMENT = r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|$)"
-_VARIABLE = r"\$(?:(\w+)|\{(\w+)(?::?[-?+=%#/][^{}]*)?\})"
 _PATH = r"[^\s'\"`=:,;()\[\]<>|&]+"
 _PARTS = r"[=:,'\"()\[\]]|\s+"
 _GOING = ("cd", "pushd")
@@ -49,16 +53,23 @@ class ShellPaths:
         self._brim = os.path.realpath(workspace.home)
         self.folders = [folder]
         """Where commands may run; the last is where the next one does."""
-        self._variables = self._assigned()
+        self._variables = ShellVariables(self.text, self._known())
         self._steering: list[str] | None = None
+        self._links: dict[str, str] = {}
+        """The links that commands have made, and where they lead."""
+        self._is_lost = False
+        """Whether commands go to a folder that can't be read."""
 
     # Following ------------------------------------------------------------------------------------
 
     def go(self, words: list[str]) -> None:
-        """Follow ``cd`` to another folder."""
+        """Follow ``cd`` to another folder, and ``ln -s``."""
+        if words[0] == "ln":
+            self._link([word for word in words[1:] if not word.startswith("-")])
         target = _target(words)
         if not target:
             return
+        self._is_lost = _is_open(self.spelled_out(target))
         if target == "-":
             target = self.folders[-2] if len(self.folders) > 1 else self.folders[0]
         for path in self._real_paths(target, self.folders[-1]):
@@ -66,42 +77,43 @@ class ShellPaths:
                 self.folders.append(path)
                 return
 
-    def _assigned(self) -> dict[str, str]:
-        """Return the variables that the text sets to one value each, and those of the hook."""
+    def _link(self, operands: list[str]) -> None:
+        folder = self.folders[-1]
+        if len(operands) != 2:
+            return
+        link = os.path.normpath(os.path.join(folder, self.spelled_out(operands[1])))
+        for target in self._real_paths(operands[0], folder):
+            self._links[link] = target
+
+    def _known(self) -> dict[str, str]:
+        """Return the variables of the hook that may be parts of paths."""
         values = {
             name: value for name, value in self._workspace.environ.items() if value.startswith("/")
         }
-        values |= {"HOME": self._home, "BRIM_HOME": self._brim, "PWD": self.folders[0]}
-        unclear: set[str] = set()
-        for match in re.finditer(_ASSIGNMENT, self.text):
-            name = match["name"]
-            value = _unquoted(match["value"])
-            if name in values and values[name] != value:
-                unclear.add(name)
-            values[name] = value
-        for name in unclear:
-            del values[name]
-        return values
+        return values | {"HOME": self._home, "BRIM_HOME": self._brim, "PWD": self.folders[0]}
 
     def spelled_out(self, word: str) -> str:
         """Return *word* with the values of its variables, as far as the text sets them."""
-        for _ in range(3):
-            if "$" not in word:
-                break
-            word = re.sub(_VARIABLE, self._value, word)
-        return word
-
-    def _value(self, match: re.Match[str]) -> str:
-        return self._variables.get(match[1] or match[2], match[0])
+        return self._variables.spelled_out(word)
 
     # Protected files ------------------------------------------------------------------------------
 
-    def protected(self, word: str, *, removes: bool = False) -> bool:
-        """Whether a command that changes the file *word* changes a protected one."""
+    def protected(self, word: str, *, removes: bool = False, only_removes: bool = False) -> bool:
+        """Whether a command that changes the file *word* changes a protected one. A command that
+        *only_removes* may take away settings without brim's hooks."""
         for path in self._paths(word):
-            if path == self._brim or is_protected(path, self._workspace):
+            if path == self._brim:
                 return True
-            if removes and os.path.basename(path) in WHOLE:
+            if is_protected(path, self._workspace):
+                is_other = only_removes and holds_hooks(path, self._workspace)
+                if not (is_other and leaves_hooks(path, None)):
+                    return True
+            if not removes:
+                continue
+            is_whole = os.path.basename(path) in WHOLE
+            if is_whole and may_be_protected(path, self._workspace):
+                return True
+            if path in transcript_folders(self._workspace.environ):
                 return True
         return False
 
@@ -111,27 +123,60 @@ class ShellPaths:
         for path in self._paths(word):
             start = path.rstrip("/") + "/"
             for file in self._threatened(start, is_any=not patterns):
-                if not patterns or any(fnmatchcase(file, pattern) for pattern in patterns):
+                names = (file, f"{word.rstrip('/')}/{file[len(start) :]}")
+                if not patterns or _any_matches(names, patterns):
                     return True
         return False
 
     def _threatened(self, start: str, *, is_any: bool) -> list[str]:
-        """Return the files that steer agents whose paths begin with *start*, and that exist."""
+        """Return the protected files whose paths begin with *start*, and that exist; of a folder
+        of transcripts, one that may be there."""
         project = os.path.realpath(self._workspace.project or self.folders[0])
         files: list[str] = []
         is_above = f"{project}/".startswith(start)
-        for path in (self._brim, *self.steering):
+        for path in (self._brim, *self.steering, *memory_files(project)):
             if is_any and is_above and path.startswith(f"{project}/"):
                 continue  # a project may be removed, with its settings
             if path.startswith(start) and os.path.exists(path):
                 files.append(path)
+        for folder in transcript_folders(self._workspace.environ):
+            if start.startswith(f"{folder}/") or f"{folder}/".startswith(start):
+                files.append(f"{folder}/project/session.jsonl")
         return files
+
+    def lands_on_steering(self, landing: Landing) -> bool:
+        """Whether something that is copied or unpacked takes the place of a protected file."""
+        sources = list(self._real_paths(landing.source, self.folders[-1]))
+        for folder in self._real_paths(landing.folder, self.folders[-1]):
+            start = folder.rstrip("/") + "/"
+            files = [path for path in self.steering if path.startswith(start)]
+            for path in files:
+                if not os.path.exists(path):
+                    continue
+                if landing.is_archive and (os.path.dirname(path) == folder or self.names_parts()):
+                    return True
+                if self._holds(sources[0], path[len(start) :]):
+                    return True
+        return False
+
+    def _holds(self, source: str, name: str) -> bool:
+        """Whether the folder *source* has the file *name*; if it isn't there yet, whether the text
+        names that."""
+        if os.path.isdir(source):
+            return os.path.lexists(os.path.join(source, name))
+        return not os.path.lexists(source) and os.path.basename(name) in self.text
+
+    def names_parts(self) -> bool:
+        """Whether the text has the name of a protected file, and apart from it its folder's."""
+        text = self.text.lower()
+        folders = {folder for folder, name in PARTS if name in text}
+        return any(re.search(rf"(?<![a-z]){folder}(?![a-z])", text) for folder in folders)
 
     def is_unclear(self, word: str) -> bool:
         """Whether *word* may lead to a protected file by what isn't known of it."""
         word = self.spelled_out(word)
-        if "$" not in word and "`" not in word:
-            return False
+        if not _is_open(word):
+            return self._is_lost and not word.startswith(("/", "~"))
         before = re.split(r"[$`]", word)[0]
         if "/" not in before:
             return word != "$()" or word == OPEN
@@ -222,22 +267,31 @@ class ShellPaths:
             return
         for written in alternatives(word):
             choice = re.sub(self._tilde, lambda _: self._home, written, count=1)
-            path = os.path.join(folder, choice)
+            path = os.path.normpath(os.path.join(folder, choice))
+            for link, target in self._links.items():
+                if f"{path}/".startswith(f"{link}/"):
+                    yield os.path.realpath(target + path[len(link) :])
             if any(sign in choice for sign in "*?["):
-                yield from self._matching(os.path.normpath(path))
+                yield from self._matching(path)
             yield os.path.realpath(path)
 
     def _matching(self, pattern: str) -> Iterator[str]:
         """Yield the files that steer agents, and the folders that they are in, which *pattern*
         matches."""
         parts = pattern.split("/")
-        for path in self.steering:
+        project = os.path.realpath(self._workspace.project or self.folders[0])
+        for path in (*self.steering, *memory_files(project)):
             names = path.split("/")
             if len(names) < len(parts):
                 continue
             pairs = zip(names, parts, strict=False)
             if all(_shell_matches(name, part) for name, part in pairs):
                 yield "/".join(names[: len(parts)])
+
+
+def _is_open(word: str) -> bool:
+    """Whether *word* has a part that isn't known."""
+    return "$" in word or "`" in word
 
 
 def _target(words: list[str]) -> str:
@@ -264,12 +318,12 @@ def redirected_files(text: str) -> list[str]:
     files: list[str] = []
     for match in re.finditer(_REDIRECTION, text):
         if match["file"]:
-            files.append(_unquoted(match["file"]))
+            files.append(unquoted(match["file"]))
     return files
 
 
-def _unquoted(word: str) -> str:
-    return re.sub(r"\\(.)|['\"]", r"\1", word)
+def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def _shell_matches(name: str, pattern: str) -> bool:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import os
 
+from brim import __version__
 from brim.agents import loaded_rule_files, unloaded_rule_files
-from brim.agents.call import PROMPT, SESSION_START, HookCall
+from brim.agents.call import (
+    BEFORE_TOOL,
+    PROMPT,
+    SESSION_START,
+    STOP,
+    SUBAGENT_STOP,
+    HookCall,
+)
 from brim.config.places import branch_of
 from brim.hooks.room import Room
 from brim.hooks.state import HookWorkspace
@@ -20,6 +28,10 @@ from brim.rules.source import RuleSource, sources_for
 LONGEST = 4_000
 """Characters of a path, and at either end of a prompt or command, that are looked at: a pasted log
 says nothing about the task."""
+VOCABULARY = "vocabulary"
+"""Kept for a session: the version of brim, the model, and what ``vocabulary_of`` said of it."""
+CHECKING = (BEFORE_TOOL, STOP, SUBAGENT_STOP)
+"""The events at which calls are compared with rules."""
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
@@ -31,9 +43,14 @@ def rules_of(call: HookCall, workspace: HookWorkspace) -> RuleReader | None:
             workspace.home,
             _sources(call, workspace),
             limit=LIMIT,
-            in_background=compile_in_background,
+            in_background=_compile_later,
+            needs_checks=call.event in CHECKING,
         )
     return workspace.rules
+
+
+def _compile_later(sources: list[RuleSource]) -> None:
+    compile_in_background(sources)  # few hooks load it
 
 
 def _sources(call: HookCall, workspace: HookWorkspace) -> list[RuleSource]:
@@ -115,5 +132,21 @@ def _ends(text: str) -> str:
 
 def budget_of(call: HookCall, workspace: HookWorkspace, room: Room) -> Budget:
     """Return *room* in tokens of the agent's model."""
-    encoding, ratio = vocabulary_of(model_of(call, workspace))
+    encoding, ratio = _vocabulary(call, workspace)
     return Budget(room.tokens, max(0, room.chars), room.bytes, encoding, ratio)
+
+
+def _vocabulary(call: HookCall, workspace: HookWorkspace) -> tuple[str, float]:
+    """Return the vocabulary of the agent's model and its ratio. They're kept for the session, so
+    that not every hook loads the table of models; a person's own models may change."""
+    model = model_of(call, workspace)
+    if not call.session or workspace.config.yours["models"]:
+        return vocabulary_of(model)
+    state = workspace.state(call.session)
+    found_for = [__version__, model]
+    vocabulary = state.kept(VOCABULARY)
+    if isinstance(vocabulary, list) and vocabulary[:2] == found_for:
+        return vocabulary[2], vocabulary[3]
+    encoding, ratio = vocabulary_of(model)
+    state.keep(VOCABULARY, [*found_for, encoding, ratio])
+    return encoding, ratio

@@ -18,9 +18,9 @@ from typing import Any, BinaryIO
 
 from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
-from brim.hooks.attention import KEPT, SHORT, faults
+from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import LEFT_OUT, HookWorkspace, log
+from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.money.amounts import out_of
@@ -34,8 +34,10 @@ from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_pla
 from brim.sessions.window.auto_compact import auto_compact, client_command
 from brim.sessions.window.windows import (
     REPORTED,
+    SAID_TOTAL,
     AutoCompact,
     ReportedWindow,
+    SaidTotal,
     UsageSeen,
     certain_window,
 )
@@ -64,6 +66,8 @@ RECENT = 86_400.0
 
 _IN_WINDOW = "current_context_tokens"
 """What only GitHub Copilot CLI says."""
+_USAGE = "current_usage"
+"""The last request: its counters, or what it sent alone (Qwen Code)."""
 
 _COUNTERS = (
     "input_tokens",
@@ -245,8 +249,12 @@ def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
         notices.append("project left out: brim doctor")
     if "user" in workspace.problems:
         notices.append("settings wrong: brim doctor")
-    if faults(workspace.home):
+    if faults(workspace.home) or losses_of_records(workspace.home):
         notices.append("a file is broken: brim doctor")
+    if status.session and workspace.state(status.session).kept(CLOCK):
+        notices.append("the clock has gone back")
+    if status.session and workspace.state(status.session).kept(LOCKED):
+        notices.append("state.db is locked")
     if status.session and workspace.state(status.session).kept(KEPT):
         notices.append(SHORT)
     notices.append(_guarded(environ, notes_waiting, workspace))
@@ -291,7 +299,8 @@ def _surrounded(
 def _auto_compact(
     status: StatusLine, data: Mapping[str, Any], environ: Mapping[str, str]
 ) -> AutoCompact | None:
-    if _IN_WINDOW in mapping(data, "context_window"):  # it isn't Claude Code
+    context = mapping(data, "context_window")
+    if _IN_WINDOW in context or whole(context, _USAGE) is not None:  # it isn't Claude Code
         return None
     project = text(data, "workspace", "project_dir") or status.cwd
     window = whole(value(data, "context_window", "context_window_size")) or 0
@@ -338,6 +347,7 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
             auto_compact=status.auto_compact,
         )
         state.keep(REPORTED, report.to_dict())
+    _keep_total(status, state, workspace.now)
     before = state.usage
     is_ours = before is not None and before.source == "statusline"
     if status.used_tokens is None:
@@ -362,6 +372,20 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
             model=status.model,
             cost=status.micro_dollars,
         )
+
+
+def _keep_total(status: StatusLine, state: SessionState, now: float) -> None:
+    """Keep what the client says that the session cost, for the next hook that adds it up.
+
+    A sum before the first answer is another session's, or what this one cost before it was resumed.
+    """
+    if not status.micro_dollars or state.kept(SAID_TOTAL) is False:
+        return
+    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    if total is None and status.used_tokens is None:
+        state.keep(SAID_TOTAL, False)
+    elif total is None or total.cost < status.micro_dollars:
+        state.keep(SAID_TOTAL, SaidTotal(status.micro_dollars, now).to_dict())
 
 
 # What the client says -----------------------------------------------------------------------------
@@ -429,7 +453,7 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     """
     model = mapping(data, "model")
     context = mapping(data, "context_window")
-    name = text(model, "id")[:LONGEST]
+    name = (text(model, "id") or text(model, "display_name"))[:LONGEST]
     counters = _last_request(context)
     used = sum(counters[:-1]) or None
     reported = whole(context.get("context_window_size")) or 0
@@ -471,8 +495,11 @@ def _last_request(context: Mapping[str, Any]) -> tuple[int, ...]:
 
     A client that says what stands in the window now gives the session's sums as usage.
     """
+    sent = whole(context, _USAGE)
+    if sent is not None:
+        return (sent, 0, 0, whole(context, "total_output_tokens") or 0)
     if _IN_WINDOW not in context:
-        return _counters(context.get("current_usage"))
+        return _counters(context.get(_USAGE))
     tokens = whole(context, _IN_WINDOW)
     if not tokens:  # nothing was sent yet
         return ()

@@ -12,9 +12,8 @@ from shlex import quote
 from brim.agents.call import Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.renewal import forget_renewal, renewal_of
 from brim.hooks.room import size
-from brim.hooks.state import HookWorkspace, log
+from brim.hooks.state import HookWorkspace, forget_renewal, log, renewal_of
 from brim.rules.source import PROJECT, RuleSource
 from brim.rules.state import ALLOWED, ONCE, REPEATED, STOPPED
 

@@ -41,9 +41,15 @@ class Decision(PlainData):
     """Which of the call's questions it is."""
 
     @property
-    def has_words(self) -> bool:
-        """Whether it says more than that a person pressed Esc."""
-        return self.outcome not in (NOT_ANSWERED, REFUSED)
+    def is_answer(self) -> bool:
+        """Whether it answers a question."""
+        return not self.noun and self.outcome != NOT_ANSWERED
+
+    @property
+    def objection(self) -> str:
+        """What a person said when they refused; empty if they only pressed Esc."""
+        refused, _, words = self.outcome.partition(": ")
+        return words if refused == REFUSED else ""
 
     @property
     def sentence(self) -> str:

@@ -23,7 +23,6 @@ KINDS = (
     "artifact",
     "command",
     "lost",
-    "suspect",
     "resolved",
     "withdrawn",
     "same",
@@ -31,9 +30,9 @@ KINDS = (
 )
 """The kinds of entries. The first seven are shown in files; the others are only in the journal.
 
-``lost`` is what a compaction's summary left out. ``suspect`` may become a dead end, and
-``resolved`` says that it isn't one. ``withdrawn`` takes an artifact back. ``same`` says that an
-event is already in the journal as another entry. ``job`` is the title of the index.
+``lost`` is what a compaction's summary left out. ``resolved`` says that a dead end isn't one.
+``withdrawn`` takes an artifact back. ``same`` says that an event is already in the journal as
+another entry. ``job`` is the title of the index.
 """
 UNCONFIRMED = "unconfirmed"
 """Marks, in ``refs``, a prompt that no line of the client's transcript has said yet."""

@@ -68,8 +68,6 @@ class FileNames:
         self._paths: dict[str, str] = {}
         """The latest path that a call gave for each bare name."""
         self._absolute: dict[str, None] = {}
-        self._mentioned: dict[str, None] = {}
-        """Bare names that a person wrote and no call has used."""
         self._renamed: dict[str, str] = {}
         if folder:
             self._set_folder(folder)
@@ -97,23 +95,7 @@ class FileNames:
         name = self._from_folder(path)
         self._learn_from(name)
         name = self._from_folder(name)
-        bare_name = os.path.basename(name)
-        if bare_name in self._mentioned:
-            del self._mentioned[bare_name]
-            if bare_name != name:
-                self._renamed[bare_name] = name
-        remember(self._paths, bare_name, name, MOST_NAMES)
-        return name
-
-    def mentioned(self, path: str) -> str:
-        """Return the name of the file that a person calls *path*."""
-        name = self._from_folder(path)
-        if os.sep in name:
-            return name
-        path_of_call = self._paths.get(name)
-        if path_of_call is not None:
-            return self._from_folder(path_of_call)
-        remember(self._mentioned, name, None, MOST_NAMES)
+        remember(self._paths, os.path.basename(name), name, MOST_NAMES)
         return name
 
     def _from_folder(self, path: str) -> str:

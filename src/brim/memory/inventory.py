@@ -1,10 +1,9 @@
 """What a window holds that an agent would miss, from the session's events.
 
-Each fact is there once, with its uses. Files are those that calls read or changed and those that a
-person named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need no reminder, a
-script of several lines is written for once, and what brim or a person refused didn't run.
-Instructions are a person's own words; decisions are a person's answers, and the choices that an
-agent said it made.
+Each fact is there once, with its uses. Files are those that calls read or changed. Commands are
+those that ran something: ``ls``, ``cat`` and ``git`` need no reminder, a script of several lines is
+written for once, and what brim or a person refused didn't run. Instructions are a person's own
+words, decisions a person's answers.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from brim.files import data_lines
 from brim.memory.comparison import Fact
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
-from brim.memory.facts import FileNames, paths_in
+from brim.memory.facts import FileNames
 from brim.memory.quotes import one_line
-from brim.memory.ranking import BINDING, LATEST, OTHER, RAN, READ_AGAIN, Use, files_about
+from brim.memory.ranking import BINDING, READ_AGAIN, Use, files_about
 from brim.memory.repetition.outcomes import refusal_of
 from brim.memory.shell_facts import ShellFacts, replaces, shell_facts, without_numbers
-from brim.memory.statements import binding_statements, decisions_in, instructions_in
+from brim.memory.statements import binding_statements
 
 LARGEST = 20_000
 """Things that are remembered; the oldest are forgotten. No window has room for so many."""
@@ -62,7 +61,7 @@ class Inventory:
         self._clock += 1
         use = self.uses.get(fact)
         if use is None:
-            use = Use(fact[0])
+            use = Use(fact)
             remember(self.uses, fact, use, LARGEST)
         use.uses += 1
         use.last = self._clock
@@ -71,8 +70,7 @@ class Inventory:
     def levels(self, lost: Iterable[Fact]) -> dict[Fact, int]:
         """Return how much it matters that each *lost* fact comes back: the lower, the more.
 
-        Lost words of a person make the files that they are about matter. Of commands that ran once
-        only checks and the latest matter.
+        Lost words of a person make the files that they are about matter.
         """
         levels = {fact: self.uses[fact].level(self._clock) for fact in lost}
         own_words = [text for (_, text), level in levels.items() if level == BINDING]
@@ -81,11 +79,6 @@ class Inventory:
             fact = ("file", path)
             if fact in levels:
                 levels[fact] = min(levels[fact], READ_AGAIN)
-        commands = [fact for fact in levels if fact[0] == "command"]
-        commands.sort(key=lambda fact: self.uses[fact].last)
-        for fact in commands[:-LATEST]:
-            if levels[fact] == RAN and not self.uses[fact].checks:
-                levels[fact] = OTHER
         return levels
 
     def ranked(self) -> list[Fact]:
@@ -96,29 +89,15 @@ class Inventory:
 
     def _take_message(self, message: Message) -> list[Fact]:
         if message.human and not is_set_up(message.text):
-            return self._take_prompt(message.text)
-        if message.role == "assistant":
-            for text in decisions_in(message.text):
-                self.note(("decision", text))
+            return self._take_words(message.text)
         return []
 
-    def _take_prompt(self, prompt: str) -> list[Fact]:
-        for text in instructions_in(prompt):
-            self.note(("instruction", text))
-        for text in binding_statements(prompt):
-            fact = ("instruction", text)
-            if fact not in self.uses:
-                self.note(fact)
-            self.uses[fact].binding = True
-        return self._take_named_files(prompt)
-
-    def _take_named_files(self, text: str) -> list[Fact]:
-        files = []
-        for path in paths_in(text):
-            file = ("file", self._files.mentioned(one_line(path)))
-            self.note(file).named = True
-            files.append(file)
-        return files
+    def _take_words(self, words: str) -> list[Fact]:
+        """Take in what a person said."""
+        facts = [("instruction", text) for text in binding_statements(words)]
+        for fact in facts:
+            self.note(fact)
+        return facts
 
     # What was done --------------------------------------------------------------------------------
 
@@ -131,18 +110,19 @@ class Inventory:
             return answers
         shell = shell_facts_of(call)
         files = [] if result.error else self._take_files(call, shell)
-        commands = self._take_command(shell, failed=result.error)
+        commands = [self._take_command(it, failed=result.error) for it in shell.commands]
         return answers + files + commands
 
     def _take_answers(self, call: ToolCall, result: ToolResult) -> list[Fact]:
         """Take in what a person answered to a question, a plan or a permission prompt."""
         facts: list[Fact] = []
         for decision in decisions_of(call, result):
-            if not decision.has_words:
-                continue  # an Esc key says no more than this
+            if not decision.is_answer:
+                facts += self._take_words(decision.objection)
+                continue
             fact = ("decision", decision.sentence)
-            self.note(fact).binding = True
-            facts += [fact, *self._take_named_files(decision.sentence)]
+            self.note(fact)
+            facts.append(fact)
         return facts
 
     def _take_files(self, call: ToolCall, shell: ShellFacts) -> list[Fact]:
@@ -172,22 +152,19 @@ class Inventory:
                 use.add(same_file)
             self.uses[("file", new_name)] = use
 
-    def _take_command(self, shell: ShellFacts, *, failed: bool) -> list[Fact]:
-        if not shell.command:
-            return []
-        fact = ("command", shell.command)
+    def _take_command(self, command: str, *, failed: bool) -> Fact:
+        fact = ("command", command)
         earlier_use = self._take_earlier_wording(fact)
         use = self.note(fact)
         if earlier_use is not None:
             use.uses += earlier_use.uses
-        use.checks = shell.checks
         if use.fails and not failed:
             use.fixed = True
         use.fails = failed
         use.is_replaced = False
         if not failed:
-            self._replace_failing(shell.command)
-        return [fact]
+            self._replace_failing(command)
+        return fact
 
     def _take_earlier_wording(self, fact: Fact) -> Use | None:
         """Forget the command that differs from *fact* in numbers only; return its uses."""

@@ -6,52 +6,39 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from brim.memory.comparison import Fact
 from brim.rules.stems import stem
 
-BINDING, CHANGED, COMMAND, READ_AGAIN, RAN, OTHER = range(6)
-"""How much it matters that a fact comes back: a person's own words that go on holding, files
-that changed lately, commands that failed or ran again, files that were read again or that a
-person's lost words are about, checks and latest commands that worked once, everything else."""
+BINDING, CHANGED, COMMAND, READ_AGAIN, LATEST, OTHER = range(6)
+"""How much it matters that a fact comes back: a person's own words that go on holding, files that
+changed lately or more than once, commands that ran again or failed, files that were read again or
+that a person's lost words are about, what was used once directly before the compaction, everything
+else."""
 
-LATELY = 15
-"""Uses of facts after which a file that changed, or a command that failed, is probably done with:
-what a summary leaves out then is rarely needed again."""
+LATELY = 30
+"""Uses of facts after which a command, or a file that changed once, is probably done with: what a
+summary leaves out then is rarely needed again."""
 
-LATEST = 4
-"""Of the lost commands, so many of the latest come back even if they ran once and check nothing:
-the earlier ones are done with."""
+JUST_NOW = 15
+"""The same for what was used once, and for a command that failed when it ran last."""
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]{2,}|[A-Z]{3,}(?![a-z])")
 """A word in a text or in a name such as ``auction_server`` or ``PaymentService``."""
+
+
+_QUOTES = frozenset("\"'`")
 
 
 class Use:
     """How a fact was used. The larger ``last``, the later."""
 
-    __slots__ = (
-        "binding",
-        "changed",
-        "checks",
-        "fails",
-        "fixed",
-        "is_replaced",
-        "kind",
-        "last",
-        "named",
-        "uses",
-    )
+    __slots__ = ("changed", "fact", "fails", "fixed", "is_replaced", "last", "uses")
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, fact: Fact) -> None:
+        self.fact = fact
         self.uses = 0
         self.last = 0
-        self.binding = False
-        """A person's words that go on holding, or a person's answer."""
         self.changed = False
         """A file that was written or edited."""
-        self.named = False
-        """A file that a person named."""
-        self.checks = False
-        """A command that tests, builds or lints."""
         self.fails = False
         """A command that failed when it ran last."""
         self.fixed = False
@@ -64,40 +51,38 @@ class Use:
 
         *now* is the number of uses of all facts so far.
         """
-        is_late = now - self.last <= LATELY
-        if self.binding:
+        kind, text = self.fact
+        age = now - self.last
+        if kind == "command":
+            return self._command_level(text, age)
+        if kind != "file":
             return BINDING
-        if self.kind == "command":
-            return self._command_level(is_late=is_late)
-        if self.changed:
-            return CHANGED if is_late else OTHER
-        if self.kind == "file" and self.uses > 1:
+        if self.changed and (age <= LATELY or self.uses > 1):
+            return CHANGED
+        if self.uses > 1:
             return READ_AGAIN
-        return OTHER
+        return LATEST if age <= JUST_NOW else OTHER
 
-    def _command_level(self, *, is_late: bool) -> int:
+    def _command_level(self, text: str, age: int) -> int:
+        if not _QUOTES.isdisjoint(text):
+            return OTHER  # a value in quotes is a question that was answered
         if self.fails:
-            is_open = is_late and not self.is_replaced
+            is_open = age <= JUST_NOW and not self.is_replaced
             return COMMAND if is_open else OTHER
         if self.fixed or self.uses > 1:
-            return COMMAND
-        return RAN
+            return COMMAND if age <= LATELY else OTHER
+        return LATEST if age <= JUST_NOW else OTHER
 
-    def rank(self, now: int) -> tuple[int, bool, int, int]:
-        """Return what ranks lower comes back first.
-
-        The level decides, then a person's words and what checks the work or was named by a person
-        come first, then the most used, then the latest.
-        """
-        is_pointed_out = self.kind == "instruction" or self.checks or self.named
-        return self.level(now), not is_pointed_out, -self.uses, -self.last
+    def rank(self, now: int) -> tuple[int, int, int]:
+        """Return what ranks lower comes back first: by level, then the most used, then the
+        latest."""
+        return self.level(now), -self.uses, -self.last
 
     def add(self, other: Use) -> None:
         """Take over the uses of *other*, which is the same fact under another name."""
         self.uses += other.uses
         self.last = max(self.last, other.last)
         self.changed = self.changed or other.changed
-        self.named = self.named or other.named
 
 
 def files_about(statements: Iterable[str], paths: Iterable[str]) -> set[str]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.quotes import code, masked_line
-from brim.memory.ranking import BINDING, OTHER
+from brim.memory.ranking import BINDING, LATEST, OTHER
 from brim.record import PlainData
 
 HEADING = "- The summary of the last compaction left these out"
 """How the text begins; by it brim knows later what it gave back."""
 
-LINES = 20
-"""Lost things that are given back at most beside a person's own words; ``brim memory lost`` shows
-all of them."""
-
 MOST_LINES = 40
-"""Lost things that are given back at most in all."""
+"""Lost things that are given back at most; ``brim memory lost`` shows all of them."""
 
-FEW = 6
-"""Lost files up to which also those come back that were used once: where only a few were looked at,
-each has to do with the task; where many were, one of seven is needed again."""
+LINES = 20
+"""Those that are given back at most beside a person's own words."""
+
+FILES = 6
+"""Lost files that are given back at most: however many were lost, few are opened again."""
+
+COMMANDS = 4
+"""Lost commands that ran once and are given back at most."""
 
 _LONGEST_LINE = 140
 _LABELS = {"instruction": "your user said", "decision": "decided"}
@@ -57,32 +58,25 @@ def give_back(report: CompactionReport, scratch_path: str = "") -> ReturnedText 
     return ReturnedText("\n".join(lines) + "\n", items)
 
 
-def chosen(items: Iterable[LostFact]) -> tuple[LostFact, ...]:
+def chosen(items: Sequence[LostFact]) -> tuple[LostFact, ...]:
     """Return those of *items* that are worth giving back, in order.
 
-    How many there are depends on what speaks for each, not on a number to reach. The rest, and
-    choices that the agent said it made, are left to the memory's file.
+    How many there are depends on what speaks for each, not on a number to reach. The rest is left
+    to the memory's file.
     """
-    own_words = []
-    important = []
-    once_used_files = []
-    for item in items:
-        if item.level == BINDING:
-            own_words.append(item)
-        elif item.level < OTHER:
-            important.append(item)
-        elif item.kind == "file":
-            once_used_files.append(item)
-    if len(once_used_files) <= FEW:
-        important += once_used_files
-    important = _without_repeated_files(important)[:LINES]
-    return tuple([*own_words, *important][:MOST_LINES])
+    own_words = [item for item in items if item.level == BINDING]
+    important = [item for item in _without_repeated_files(items) if BINDING < item.level < OTHER]
+    files = [item for item in important if item.kind == "file"]
+    ran_once = [item for item in important if item.kind == "command" and item.level == LATEST]
+    surplus = {*files[FILES:], *ran_once[COMMANDS:]}
+    important = [item for item in important if item not in surplus]
+    return tuple([*own_words, *important[:LINES]][:MOST_LINES])
 
 
-def _without_repeated_files(items: list[LostFact]) -> list[LostFact]:
-    """Return *items* without the files that one of its commands names."""
-    commands = " ".join([item.text for item in items if item.kind == "command"])
-    files = {("file", word) for word in commands.split()}
+def _without_repeated_files(items: Sequence[LostFact]) -> list[LostFact]:
+    """Return *items* without the files that a command which matters names."""
+    commands = [item.text for item in items if item.kind == "command" and item.level < OTHER]
+    files = {("file", word) for word in " ".join(commands).split()}
     return [item for item in items if (item.kind, item.text) not in files]
 
 

@@ -6,13 +6,13 @@ Some commands are one thing in different words: then the latest is the one to re
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.files import data_lines
 from brim.memory.comparison import Fact, longest_part
 from brim.memory.facts import paths_in
-from brim.memory.repetition.checks import check_in
 from brim.memory.repetition.commands import CommandPart, looks, parts, writes
 from brim.record import PlainData
 from brim.rules.shell import unwrapped
@@ -27,7 +27,10 @@ _CUT = re.compile(
     r"(?:tail|head|grep|egrep|rg|sed|awk|tee|cat|less|sort|uniq|wc|cut|jq)\b[^;&]*$"
 )
 """The end of a command that only cuts its output."""
-_FOLDER = re.compile(r"^\s*cd\s+[^\s&]+\s*&&\s*")
+_SIGN = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(&&|\|\||;)", re.DOTALL)
+"""A quoted text, or what stands between two commands."""
+_COMPOUND = ("for ", "while ", "until ", "if ", "case ", "(", "{", "function ")
+"""How a command opens that has others inside."""
 _NUMBER = re.compile(r"\d+")
 _VALUE = re.compile(r"[-=/.\"'$]|\d")
 """What a word has that is a flag, a path, a number or a quoted value, and no name of a step."""
@@ -39,10 +42,8 @@ class ShellFacts(PlainData):
 
     shows: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    command: str = ""
-    """The command as it would be said to somebody; empty if it isn't worth remembering."""
-    checks: bool = False
-    """Whether it tests, builds or lints."""
+    commands: tuple[str, ...] = ()
+    """The commands in it that are worth remembering."""
 
 
 @lru_cache(maxsize=1_024)
@@ -51,19 +52,16 @@ def shell_facts(command: str) -> ShellFacts:
 
     >>> shell_facts("cd /srv/app && sed -n '1,80p' src/app.py | head -40").shows
     ('src/app.py',)
-    >>> shell_facts("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5").command
-    'uv run pytest -q tests/test_a.py'
+    >>> shell_facts("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5").commands
+    ('uv run pytest -q tests/test_a.py',)
     """
     command = unwrapped(command).strip()
     command_parts = parts(command)
     changes = tuple(dict.fromkeys(writes(command_parts)))
-    text = _memorable(command, command_parts)
-    check, _ = check_in(command_parts)
     return ShellFacts(
         shows=_shown_files(command_parts, changes),
         changes=changes,
-        command=text,
-        checks=bool(text) and check is not None,
+        commands=tuple(_noted_commands(command)),
     )
 
 
@@ -80,17 +78,33 @@ def _shown_files(command_parts: list[CommandPart], changes: tuple[str, ...]) -> 
     return tuple(files)
 
 
-def _memorable(command: str, command_parts: list[CommandPart]) -> str:
-    """Return *command* without its folder and what cuts its output; empty if it's trivial."""
-    everyday = data_lines(__file__, "everyday_commands.txt")
-    if not command_parts or looks(command_parts, everyday):
-        return ""
+def _noted_commands(command: str) -> Iterator[str]:
+    """Yield the commands in *command*, each once, without what cuts its output."""
     if "\n" in command or "<<" in command:
-        return ""
-    text = _FOLDER.sub("", _CUT.sub("", command)).removesuffix("2>&1").strip()
-    if len(text) > LONGEST:
-        return ""
-    return text
+        return
+    for text in dict.fromkeys(_steps(command)):
+        if text.startswith(_COMPOUND):
+            return
+        command_parts = parts(text)
+        if len(text) > LONGEST or not command_parts:
+            continue
+        if looks(command_parts, data_lines(__file__, "everyday_commands.txt")):
+            continue
+        yield text
+
+
+def _steps(command: str) -> Iterator[str]:
+    """Yield what runs one after the other in *command*."""
+    start = 0
+    for match in _SIGN.finditer(command):
+        if match[1] is not None:
+            yield _without_filter(command[start : match.start()])
+            start = match.end()
+    yield _without_filter(command[start:])
+
+
+def _without_filter(text: str) -> str:
+    return _CUT.sub("", text).strip().removesuffix("2>&1").strip()
 
 
 # One thing in different words ---------------------------------------------------------------------

@@ -1,8 +1,7 @@
-"""Instructions and decisions in what a person or an agent says.
+"""The sentences of a person's prompt that go on holding: rules, choices and limits.
 
-They are found by their form alone, in English: an instruction asks for something to be done or
-left, a decision names what was chosen. Of instructions in other languages those are found that
-forbid or prefer something. In doubt a sentence is neither.
+They are found by their form alone. What a person only pasted says nothing: code, logs, quotes,
+documents, and the long text after a colon. In doubt a sentence doesn't count.
 """
 
 from __future__ import annotations
@@ -26,33 +25,18 @@ LONGEST_STATEMENT = 300
 MOST_STATEMENTS = 20
 """Statements of one message."""
 
+LONGEST_QUOTED = 200
+"""Characters after a colon, from which on they are quoted and not typed."""
+
 _CODE = re.compile(r"(?s)```.*?(?:```|\Z)")
 _MARKS = " \t-*+>•\"'`(_"
-_OPENERS = frozenset(
-    [
-        "please",
-        "also",
-        "and",
-        "then",
-        "now",
-        "ok",
-        "okay",
-        "so",
-        "but",
-        "oh",
-        "first",
-        "next",
-        "finally",
-        "just",
-    ],
-)
 _PASTED = re.compile(
-    r"^\s*(?:at |File \"|\$ |>>> |[{}<\[#/|]|\S+:\d+[:\s]|\d{4}-\d\d-\d\d)|[{};]\s*$|```"
+    r"^\s*(?:at |File \"|\$ |>|[{}<\[#/|│╭╰├└┌⎿❯⏺●✓✗]|={3}|-{3}|\+{3}|@@|\d{4}-\d\d-\d\d)"
+    r"|^\s*(?:\w+: )?\S+:\d+[:\s]|\d\d:\d\d:\d\d|\w=\S+ +\w+=\S|[{};]\s*$|```"
 )
-_REQUEST = re.compile(
-    r"(?i)(?:can|could|would|will) you\b|let'?s\b|(?:i|we)(?:'d like| want| need| would like)\b"
-)
-"""How a request opens that has no verb first."""
+"""A line of code, of a log, of a quote or of what a program drew."""
+_HEADING = re.compile(r"(?m)^#{1,6} ")
+_LIST = re.compile(r"\s*(?:[-*•+]|\d+[.)]) ")
 _REQUIRED = re.compile(r"(?i)\b(?:must|has to|have to|needs to|should)\b")
 _PERSONAL = re.compile(r"(?i)^(?:i|you should see|you must have|this should have|it should have)\b")
 """What has to be is a requirement, unless it is about the one who writes or about what was
@@ -67,9 +51,6 @@ _RULES_OUT = re.compile(
     r"[\w@`'\"-]|not (?:the|a|an|in|into|with|by|via|like)\b|limit |keep |make sure |ensure |kein)"
 )
 """A clause that rules something out or keeps it as it is: ``no new packages``, ``not in src``."""
-_CONDITION = re.compile(
-    r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*"
-)
 _CHOSEN = re.compile(
     r"(?i)^decision:"
     r"|\b(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|agreed|opted|settled|went with)\b"
@@ -77,37 +58,11 @@ _CHOSEN = re.compile(
     r"|\blet's (?:go with|use)\b|\bthe plan is to\b"
     r"|^(?:going|went) with\b|^(?:chose|decided|opted|settled)\b|^as agreed\b"
 )
-_MAY_CHOOSE = re.compile(
-    r"(?i)\b(?:decision|with|chose|decided|opted|settled|agreed|plan is|use)\b"
-)
-"""Quickly tells most answers apart that choose nothing."""
 _OPEN = re.compile(
     r"(?i)\?\s*$|\b(?:should (?:i|we)|would you|do you want|if you (?:want|prefer)"
     r"|could|might|maybe|before i decide)\b"
 )
 """What leaves a choice open."""
-
-
-def instructions_in(prompt: str) -> list[str]:
-    """Return the sentences of a typed *prompt* that ask for something to be done or left.
-
-    >>> instructions_in("The login page is slow. Never touch the migrations. Why does it fail?")
-    ['Never touch the migrations.']
-    """
-    sentences = sentences_in(prompt[:LONGEST_PROMPT])
-    return [sentence for sentence in sentences if _asks(sentence)][:MOST_STATEMENTS]
-
-
-def decisions_in(answer: str) -> list[str]:
-    """Return the sentences of an *answer* that say what was chosen.
-
-    >>> decisions_in("Both work. I'll go with SQLite because it needs no server. Use WAL?")
-    ["I'll go with SQLite because it needs no server."]
-    """
-    if not _MAY_CHOOSE.search(answer):
-        return []
-    sentences = [line.strip(_MARKS) for line in sentences_in(answer[: 4 * LONGEST_PROMPT])]
-    return [sentence for sentence in sentences if _chooses(sentence)][:MOST_STATEMENTS]
 
 
 def binding_statements(prompt: str) -> list[str]:
@@ -116,13 +71,13 @@ def binding_statements(prompt: str) -> list[str]:
     >>> binding_statements("We decided to use Decimal. Fix the sum. It must end within 200 ms.")
     ['We decided to use Decimal.', 'It must end within 200 ms.']
     """
-    sentences = sentences_in(prompt[:LONGEST_PROMPT])
+    sentences = _sentences_in(prompt)
     return [sentence for sentence in sentences if _is_binding(sentence)][:MOST_STATEMENTS]
 
 
 def _is_binding(sentence: str) -> bool:
     plain = sentence.strip(_MARKS).replace("’", "'")
-    if plain.endswith("?"):
+    if plain.rstrip(")\"'").endswith("?"):
         return False
     if _chooses(plain) or _REFUSES.match(plain):
         return True
@@ -147,41 +102,38 @@ def _binding_word() -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
-def sentences_in(text: str) -> list[str]:
-    """Return the sentences of *text*, without code and what looks pasted."""
-    lines = [line.strip() for line in SENTENCE_END.split(_CODE.sub("\n", text))]
-    return [
-        fold(line, LONGEST_STATEMENT)
-        for line in lines
-        if len(line) > 3 and not _PASTED.search(line)
-    ]
+def _sentences_in(prompt: str) -> list[str]:
+    """Return the sentences that a person typed."""
+    sentences = []
+    for sentence in SENTENCE_END.split(_CODE.sub("\n", typed_text(prompt))):
+        line = sentence.strip()
+        if len(line) > 3 and not _PASTED.search(line):
+            sentences.append(fold(line, LONGEST_STATEMENT))
+    return sentences
+
+
+def typed_text(prompt: str) -> str:
+    """Return *prompt* up to where a document or a long quote begins.
+
+    >>> typed_text("Do this plan:\\n\\n# Plan\\nNever log.")
+    'Do this plan:\\n\\n'
+    """
+    prompt = prompt[:LONGEST_PROMPT]
+    heading = _HEADING.search(prompt)
+    if heading is not None:
+        prompt = prompt[: heading.start()]
+    typed = ""
+    for line in prompt.splitlines(keepends=True):
+        typed += line
+        following = prompt[len(typed) :].lstrip("\n")
+        if not line.rstrip().endswith(":") or _LIST.match(following):
+            continue
+        if len(following) > LONGEST_QUOTED:
+            break
+    return typed
 
 
 def _chooses(sentence: str) -> bool:
     if _OPEN.search(sentence):
         return False
     return _CHOSEN.search(sentence.replace("’", "'")) is not None
-
-
-def _asks(sentence: str) -> bool:
-    plain = sentence.strip(_MARKS).replace("’", "'")
-    if _REQUEST.match(plain):
-        return True
-    if plain.endswith("?"):
-        return False
-    if _REQUIRED.search(plain) and not _PERSONAL.match(plain):
-        return True
-    return _opens_with_a_verb(plain) or _opens_with_a_verb(_CONDITION.sub("", plain, count=1))
-
-
-def _opens_with_a_verb(clause: str) -> bool:
-    """Whether *clause* opens with a verb that asks, or forbids or prefers something."""
-    words = [word.strip(",:;.!*_").lower() for word in clause.split()]
-    while words and words[0] in _OPENERS:
-        del words[0]
-    if len(words) < 2:
-        return False
-    if words[0] in data_lines(__file__, "asking_verbs.txt"):
-        return True
-    kind = infer_kind(" ".join(words))
-    return kind in (BehaviorKind.CONSTRAINT, BehaviorKind.PREFERENCE)

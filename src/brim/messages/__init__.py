@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from brim.messages.pruners import FifoPruner as FifoPruner
     from brim.messages.pruners import Pruner as Pruner
     from brim.messages.pruners import SlidingWindowPruner as SlidingWindowPruner
-    from brim.messages.pruners import prune as prune
     from brim.messages.receipt import CacheEffect as CacheEffect
     from brim.messages.receipt import Change as Change
     from brim.messages.receipt import Decisions as Decisions
@@ -76,7 +75,7 @@ else:
         fitting="Fitted fit",
         formats="repair validate",
         memory="MemoryConfig WorkingMemory",
-        pruners="FifoPruner Pruner SlidingWindowPruner prune",
+        pruners="FifoPruner Pruner SlidingWindowPruner",
         receipt="CacheEffect Change Decisions Dropped Pruned Receipt Repaired Step Violation",
         summarize="SummarizePruner Summarizer",
         tiers="TieredPruner",

@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from brim.messages.receipt import CacheEffect
+from brim.usd import Money
 
 if TYPE_CHECKING:
     from brim.messages.draft import Draft
@@ -91,13 +92,13 @@ def cache_effect(
         )
 
     extra = max(Decimal(0), prices.write - prices.read) * (after - prefix)
-    rewrite_cost = int(extra.to_integral_value(ROUND_CEILING))
+    rewrite_cost = Money(int(extra.to_integral_value(ROUND_CEILING)))
     return CacheEffect(
         prefix,
         after - prefix,
         saved,
         rewrite_cost,
-        int(prices.read * saved),
+        Money(int(prices.read * saved)),
     )
 
 

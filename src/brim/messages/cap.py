@@ -172,6 +172,13 @@ def _map_block(block: Any, change: Change) -> Any:
             change,
         )
 
+    answer = get(block, "toolResult")  # Bedrock's Converse
+    if answer is not None:
+        new_answer = _with_result(
+            answer, "content", string(get(answer, "toolUseId")), _as_blocks(change)
+        )
+        return block if new_answer is answer else with_fields(block, toolResult=new_answer)
+
     for field in ("functionResponse", "function_response"):
         answer = get(block, field)
         if is_mapping(get(answer, "response")):
@@ -185,6 +192,16 @@ def _map_block(block: Any, change: Change) -> Any:
             return block if is_same else with_fields(block, **{field: new_answer})
 
     return block
+
+
+def _as_blocks(change: Change) -> Change:
+    """Return *change*, whose texts become a list of blocks."""
+
+    def change_blocks(call: str, content: Any) -> Any:
+        changed = change(call, content)
+        return [{"text": changed}] if isinstance(changed, str) else changed
+
+    return change_blocks
 
 
 def _with_result(

@@ -17,6 +17,7 @@ from brim.messages.receipt import Dropped, Step
 from brim.tokens.costs import MessageCosts
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
+from brim.usd import Money
 
 if TYPE_CHECKING:
     from brim.models.catalog import Price
@@ -161,7 +162,7 @@ class Draft:
         prices = self.cache_prices()
         saving = None
         if prices is not None:
-            saving = int(prices.read * tokens)
+            saving = Money(int(prices.read * tokens))
 
         step = Step(action, tuple(sorted(indices)), tokens, saving)
         return replace(self, steps=(*self.steps, step))

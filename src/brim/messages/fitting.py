@@ -145,8 +145,8 @@ def fit(
     tools: Sequence[Any] | None = None,
     max_output: int | None = None,
     target: int | None = None,
-    sure: bool = False,
-    strategy: Name | Pruner = "fifo",
+    conservative: bool = False,
+    strategy: Name | Pruner = "tiered",
     provider: Provider | Literal["auto"] = "auto",
     counter: TokenCounter | None = None,
     pin: Pin | None = None,
@@ -159,9 +159,9 @@ def fit(
 
     The target is the *model*'s window minus *max_output* tokens for the answer (by default 15% of
     the window, at most 4,096) and minus 5%, because most counts are estimates. *target* overrides
-    it. With *sure*, the upper end of the count has to fit, not the count itself. *strategy* is a
-    pruner or the name of one. The newest tool call always stays: if its results are too large, brim
-    shortens copies of them.
+    it. With *conservative*, the upper end of the count has to fit, not the count itself. *strategy*
+    is a pruner or the name of one: ``"fifo"`` only drops the oldest messages. The newest tool call
+    always stays: if its results are too large, brim shortens copies of them.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> fitted = fit(history, model="gpt-4o", target=30)
@@ -183,7 +183,7 @@ def fit(
         named(strategy),
         prompt_limit,
         output,
-        sure=sure,
+        conservative=conservative,
         pin=pin,
         fill=fill,
     )
@@ -275,13 +275,13 @@ class FitRequest:
         target: int,
         max_output: int,
         *,
-        sure: bool = False,
+        conservative: bool = False,
         pin: Pin | None = None,
         fill: bool = False,
     ) -> Fitted[Any]:
         """Return the request in at most *target* tokens, if possible.
 
-        With *sure*, the upper end of the count is at most *target*.
+        With *conservative*, the upper end of the count is at most *target*.
         """
         goal = target
         for _ in range(ROUNDS):
@@ -289,7 +289,7 @@ class FitRequest:
             attempt = copy.copy(pruner)
             pruned = self._pruned(attempt, goal, pin, fill)
             high = pruned.tokens.high
-            if not sure or high <= target or not pruned.fits:
+            if not conservative or high <= target or not pruned.fits:
                 break
 
             goal = min(goal - 1, int(pruned.tokens) * target // high)
@@ -297,7 +297,7 @@ class FitRequest:
         if isinstance(pruner, Strategy):
             pruner.remember(attempt)
 
-        size = high if sure else int(pruned.tokens)
+        size = high if conservative else int(pruned.tokens)
         fits = size <= target
         reason = ""
         if not fits:

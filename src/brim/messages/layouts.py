@@ -50,12 +50,13 @@ class Layout:
     rules: Provider
     """Whose rules are checked: the provider's, unless a framework translates for it."""
     framework: str = ""
-    """``langchain``, ``pydantic-ai``, or empty for a provider's own format."""
+    """``langchain``, ``pydantic-ai``, ``haystack``, ``converse``, or empty for a provider's own
+    format."""
 
     @property
     def translated(self) -> bool:
         """Whether messages are read as the framework sends them, and not as they are."""
-        if self.framework == "pydantic-ai":
+        if self.framework in ("pydantic-ai", "haystack", "converse"):
             return True
 
         return self.framework == "langchain" and self.rules == "anthropic"
@@ -79,7 +80,10 @@ def layout_of(
         raise InputError(f"unknown provider {provider!r}: use one of {names}, or auto")
 
     framework, message_format = _first_sign(messages, provider)
-    if framework in ("langchain", "pydantic-ai"):
+    if framework == "converse":  # which has Anthropic's rules about turns, for every model
+        return Layout("anthropic", "anthropic", framework)
+
+    if framework:
         receiver = _maker_of(model) if provider == "auto" else provider
         rules: Provider = "anthropic" if receiver in ("anthropic", "gemini") else "openai"
         return Layout(receiver, rules, framework)

@@ -179,5 +179,4 @@ class SlidingWindowPruner(Strategy):
         ).pruned()
 
 
-prune = FifoPruner().prune
 """Drops the oldest units until the newest fit. ``brim.fit`` takes the target from the model."""

@@ -12,6 +12,7 @@ from brim.figures import counted
 from brim.messages.entries import Provider
 from brim.record import PlainData
 from brim.tokens.count import Count
+from brim.usd import Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class CacheEffect(PlainData):
     """What stays but moves up, so it is written to the cache again."""
     saved_tokens: int
     """What later requests no longer read."""
-    rewrite_cost: int | None
-    """The extra cost of writing instead of reading, in micro-dollars."""
-    saving_per_turn: int | None
-    """What each later request saves, in micro-dollars."""
+    rewrite_cost: Money | None
+    """The extra cost of writing instead of reading."""
+    saving_per_turn: Money | None
+    """What each later request saves."""
 
     @property
     def pays_after(self) -> int | None:
@@ -67,8 +68,8 @@ class Step(PlainData):
     """The places of the messages, in the given list."""
     tokens: int
     """How many tokens that saves."""
-    saving: int | None
-    """What each later request saves by it, in micro-dollars; None if the price is unknown."""
+    saving: Money | None
+    """What each later request saves by it; None if the price is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

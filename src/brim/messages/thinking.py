@@ -29,6 +29,9 @@ def is_thinking(block: object) -> bool:
     if string(get(block, "part_kind")) == "thinking":  # pydantic-ai
         return True
 
+    if get(block, "reasoningContent") is not None:  # Bedrock's Converse
+        return True
+
     return get(block, "reasoning_text") is not None  # Haystack
 
 

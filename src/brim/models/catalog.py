@@ -33,6 +33,7 @@ from brim.models.light import (
 from brim.models.names import clean
 from brim.models.usage import Reported, Tokens, read_response
 from brim.record import PlainData
+from brim.usd import Money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,8 +289,10 @@ def _rates(row: Row) -> dict[str, Any]:
     return {field: Decimal(row[field]) for field in PRICE_FIELDS if field in row}
 
 
-def cost(usage: object, model: str | Model | None = None, *, on: date | None = None) -> int | None:
-    """Return the cost of one request in micro-dollars.
+def cost(
+    usage: object, model: str | Model | None = None, *, on: date | None = None
+) -> Money | None:
+    """Return the cost of one request.
 
     Returns ``None`` if a price that it needs is unknown.
 
@@ -305,14 +308,14 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     OpenAI does.
 
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
-    4500
+    Money($0.0045)
     """
     if isinstance(usage, Tokens):
         reported = Reported(usage)
     else:
         reported = read_response(usage)
     if reported.tokens.is_nothing:
-        return 0
+        return Money(0)
     if model is None and not reported.model:
         raise InputError(
             "cost needs a model: this usage doesn't say which one answered, so pass model="
@@ -326,7 +329,10 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     day = today()
     if on is not None:
         day = (on.year, on.month, on.day)
-    return charges.cost(reported.tokens, day)
+    amount = charges.cost(reported.tokens, day)
+    if amount is None:
+        return None
+    return Money(amount)
 
 
 def unknown_price(name: str) -> UnknownPrice:
@@ -340,7 +346,7 @@ def unknown_price(name: str) -> UnknownPrice:
         )
     remedy = (
         f"set models.{short_name}.prices in the configuration (in Python: brim.models.use), "
-        "or reserve an amount of your own: ledger.reserve(scope, amount)"
+        "or reserve an amount of your own: ledger.reserve(scope, '0.25')"
     )
     return UnknownPrice(f"{problem}, so nothing is reserved: {remedy}", name)
 

@@ -186,23 +186,34 @@ def charged(tokens: Any, tiers: list[RateTier]) -> int | None:
     return amount.rounded_up()
 
 
+def _tier_of(prompt: int, tiers: list[RateTier]) -> RateTier:
+    """Return the rates for a prompt of *prompt* tokens: those of the longest come first."""
+    for tier in tiers[:-1]:
+        if prompt > tier.above:
+            return tier
+    return tiers[-1]
+
+
 def exact_cost(tokens: Any, tiers: list[RateTier]) -> ExactAmount | None:
     """Return the micro-dollars of *tokens*; None if a rate that they need is unknown."""
-    prompt = tokens.prompt
-    tier = next(tier for tier in tiers if prompt > tier.above)
-    sound_in, sound_out, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
-    counts = (
-        ("input", max(0, tokens.input - sound_in)),
-        ("output", max(0, tokens.output - sound_out)),
-        ("cache_read", tokens.cache_read),
-        ("cache_write_5m", tokens.cache_write_5m),
-        ("cache_write_1h", tokens.cache_write_1h),
-        ("input_audio", sound_in),
-        ("output_audio", sound_out),
-        ("web_search", searches),
-    )
+    tier = _tier_of(tokens.prompt, tiers)
+    counts = {
+        "input": tokens.input,
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_write_5m": tokens.cache_write_5m,
+        "cache_write_1h": tokens.cache_write_1h,
+    }
+    extras = getattr(tokens, "extras", ())
+    if extras:
+        sound_in, sound_out, searches = extras
+        counts["input"] = max(0, tokens.input - sound_in)
+        counts["output"] = max(0, tokens.output - sound_out)
+        counts["input_audio"] = sound_in
+        counts["output_audio"] = sound_out
+        counts["web_search"] = searches
     total = 0
-    for field, count in counts:
+    for field, count in counts.items():
         if not count:
             continue
         rate = tier.rates.get(field)

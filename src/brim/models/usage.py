@@ -50,7 +50,9 @@ class Tokens(PlainData):
     def fresh(self) -> int:
         """All tokens but those read from a cache: what a limit in tokens counts."""
         own = self.input + self.output + self.cache_write_5m + self.cache_write_1h
-        return own + sum(request.fresh for request in self.compactions)
+        for request in self.compactions:
+            own += request.fresh
+        return own
 
     @property
     def is_nothing(self) -> bool:
@@ -74,7 +76,9 @@ def read_usage(usage: object) -> Tokens:
     20
     """
     report = _Report(usage)
-    usage_field = report.first("usage", "usageMetadata", "usage_metadata")
+    if type(usage) is dict and _OTHER_FORMS.isdisjoint(usage) and report.first(*_ANTHROPIC):
+        return _anthropic(report)
+    usage_field = report.first(*_WRAPPERS)
     if usage_field is not None:
         tokens = read_usage(report.get(usage_field))
         factors = tokens.factors or _factors(report)
@@ -104,7 +108,10 @@ class _Report:
         return None
 
     def part(self, key: str) -> _Report:
-        return _Report(self.get(key), f"{self._path}.{key}")
+        value = self.get(key)
+        if value is None:
+            return _NO_REPORT
+        return _Report(value, f"{self._path}.{key}")
 
     def parts(self, *keys: str) -> list[_Report]:
         """Return the items of the first list among *keys*."""
@@ -149,6 +156,10 @@ class _Report:
         raise InputError(
             f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}"
         )
+
+
+_NO_REPORT = _Report({})
+"""A part that isn't there: it counts nothing."""
 
 
 def _anthropic(report: _Report) -> Tokens:
@@ -279,7 +290,33 @@ def _gemini(report: _Report) -> Tokens:
     )
 
 
+def _converse(report: _Report) -> Tokens:
+    """The usage of Amazon Bedrock's Converse, whose input leaves out what was cached."""
+    written = report.count("cacheWriteInputTokens")
+    written_1h = 0
+    for detail in report.parts("cacheDetails"):
+        if detail.text("ttl") == "1h":
+            written_1h += detail.count("inputTokens")
+    return Tokens(
+        input=report.count("inputTokens"),
+        output=report.count("outputTokens"),
+        cache_read=report.count("cacheReadInputTokens"),
+        cache_write_5m=max(0, written - written_1h),
+        cache_write_1h=written_1h,
+        factors=_factors(report),
+    )
+
+
+_WRAPPERS = ("usage", "usageMetadata", "usage_metadata")
+"""Where a whole response has its usage."""
+_ANTHROPIC = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 _FORMS = (
+    (("inputTokens", "outputTokens"), _converse),
     (
         (
             "promptTokenCount",
@@ -300,17 +337,11 @@ _FORMS = (
         _framework,
     ),
     (("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"), _responses),
-    (
-        (
-            "input_tokens",
-            "output_tokens",
-            "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-        ),
-        _anthropic,
-    ),
+    (_ANTHROPIC, _anthropic),
 )
 """The forms of a report: the counters that only it and later forms have, and what reads it."""
+_OTHER_FORMS = frozenset(_WRAPPERS).union(*(counters for counters, _ in _FORMS[:-1]))
+"""A report with none of these is Anthropic's, the most frequent form, or none that is known."""
 
 
 def _searches(report: _Report) -> int:

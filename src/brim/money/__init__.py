@@ -9,7 +9,7 @@ Agents' limits are settings, compared with the index of requests:
 - ``standing`` compares limits with the index; ``ahead`` is what the next request will cost,
   ``plans`` how much of a subscription is used. ``decision`` is the table of what happens at a
   limit, in one function without side effects; ``forecast`` says how far the rest reaches.
-- ``amounts`` and ``words`` are how money is said.
+- ``amounts`` and ``words`` are how money is said; ``Money`` itself is in ``brim.usd``.
 
 Programs that call a model reserve money in a ledger before they spend it:
 
@@ -32,8 +32,6 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.money.allowances import Allowance as Allowance
-    from brim.money.amounts import dollars as dollars
-    from brim.money.amounts import micro_dollars as micro_dollars
     from brim.money.budget import CostBudget as CostBudget
     from brim.money.budget import Limit as Limit
     from brim.money.budget import Raise as Raise
@@ -54,11 +52,12 @@ if TYPE_CHECKING:
     from brim.money.scopes import lineage as lineage
     from brim.money.spend import Spend as Spend
     from brim.money.unsent import may_be_billed as may_be_billed
+    from brim.usd import Money as Money
 else:
     __getattr__, __dir__ = exports(
         __name__,
         allowances="Allowance",
-        amounts="dollars micro_dollars",
+        amounts="Money",
         budget="CostBudget Limit Raise build_wrap_up_prompt",
         ledger="Ledger Reservation ScopeStatus",
         limits="SpendingLimit read_limit",

@@ -15,7 +15,7 @@ from brim.database import ALL, Database
 from brim.money.allowances import SECONDS_PER_DAY, Allowance
 from brim.money.amounts import TOKENS
 from brim.money.budget import ASKED, ENDING, OPEN, Limit
-from brim.money.ledger import LONGEST_LEASE, DaySum, Reservation, ScopeStatus
+from brim.money.ledger import LONGEST_LEASE, NOTHING, DaySum, Reservation, ScopeStatus
 from brim.money.ledger_sums import below, fold_before, sum_of_period, sums_of_days
 from brim.money.notices import ANSWERS, CostLimit, CostWarning, InputRequested
 from brim.money.rows import (
@@ -311,7 +311,7 @@ class Books:
         *made_with* is the model and the branch of a new request.
         """
         if old is None:
-            old = replace(new, amount=0, tokens=0, charged=0, charged_tokens=0)
+            old = replace(new, amount=NOTHING, tokens=0, charged=NOTHING, charged_tokens=0)
         when = min(self.now, new.made_at if when is None else when)
         move = Move(old, new)
         allowances = self.allowances(new.scope)  # with what was there before
@@ -422,7 +422,7 @@ class Move:
     def __init__(self, old: Reservation, new: Reservation) -> None:
         old_amount, old_tokens = old.set_aside
         amount, tokens = new.set_aside
-        self.spent = new.charged - old.charged
+        self.spent = int(new.charged) - int(old.charged)
         self.tokens = new.charged_tokens - old.charged_tokens
-        self.reserved = amount - old_amount
+        self.reserved = int(amount) - int(old_amount)
         self.reserved_tokens = tokens - old_tokens

@@ -12,12 +12,21 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from brim.errors import InputError
-from brim.money.amounts import MOST, USD, checked_amount, dollars, in_unit
+from brim.money.amounts import (
+    USD,
+    as_limit,
+    as_money,
+    checked_amount,
+    dollars,
+    in_unit,
+    read_amount,
+)
 from brim.money.limits import KEPT_PARTS, MOST_KEPT
 from brim.money.notices import CostLimit, CostWarning, InputRequested, spent_out_of
 from brim.notices import Notice, Subscribers
-from brim.record import PlainData
+from brim.record import PlainData, set_fields
 from brim.text import fold
+from brim.usd import MOST, Dollars, Money, read_money
 
 WARN = 0.8
 """The share of the limit that is worth a warning."""
@@ -31,23 +40,25 @@ ENDING = (WRAPPING_UP, STOPPED)
 """The states after a person has said that the work ends."""
 WRAP_UP = "wrap_up"
 """The purpose of a request that wraps the work up, and the answer that lets it."""
+NOTHING = Money(0)
 MILLION = 1_000_000
 """Shares are counted in millionths: with floats, a mark could be off by a micro-dollar."""
 
 
 @dataclass(frozen=True)
 class Raise(PlainData):
-    """The answer *raise the limit to so many micro-dollars*.
+    """The answer *raise the limit to so many dollars*, as in ``Raise("8")``.
 
     *per* and *unit* name one of several limits: its period, and what it counts.
     """
 
     to: int
+    """``Money``; a whole number if *unit* isn't dollars."""
     per: str = ""
     unit: str = USD
 
-    def __post_init__(self) -> None:
-        checked_amount(self.to, "the limit")
+    def __init__(self, to: Dollars | int, per: str = "", unit: str = USD) -> None:
+        set_fields(self, read_amount(to, unit, "the limit"), per, unit)
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,7 @@ class Limit(PlainData):
         """Return the share *warn* of the limit, rounded up; None without a limit."""
         if self.amount is None:
             return None
-        return -(-self.amount * round(warn * MILLION) // MILLION)
+        return _share_of(self.amount, warn)
 
     def refusal(self, purpose: str = "") -> str:
         """Return why nothing may be spent for *purpose*; empty if something may.
@@ -127,17 +138,15 @@ class Limit(PlainData):
 
         Each happens once per limit. A sum that jumps over both marks only asks.
         """
-        pause_at = self.pause_at
-        warn_at = self.warn_at(warn)
-        if self.amount is None or pause_at is None or warn_at is None or spent <= 0:
+        if self.amount is None or spent <= 0:
             return self, False, False
         if self.state == WRAPPING_UP and spent >= self.amount:
             return replace(self, state=STOPPED), False, False
-        if spent >= pause_at:
-            if self.state == OPEN:
-                return replace(self, state=ASKED, warned=True), False, True
-            return replace(self, warned=True), False, False
-        if spent < warn_at or self.warned or self.state in ENDING:
+        if spent >= self.amount - self.set_aside:
+            asks = self.state == OPEN
+            state = ASKED if asks else self.state
+            return replace(self, state=state, warned=True), False, asks
+        if self.warned or self.state in ENDING or spent < _share_of(self.amount, warn):
             return self, False, False
         return replace(self, warned=True), True, False
 
@@ -198,37 +207,46 @@ class Limit(PlainData):
         return replace(self, amount=min(MOST, max(self.amount, used) + tenth), state=OPEN)
 
 
+def _share_of(amount: int, share: float) -> int:
+    """Return the *share* of *amount*, rounded up."""
+    return -(-amount * round(share * MILLION) // MILLION)
+
+
 class CostBudget:
-    """A limit in micro-dollars, and the sum that is spent.
+    """A limit, and the sum that is spent.
 
-    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit
-    at which to warn. Spending here counts against *parent* too. *spent* is the sum of a resumed
-    job: a limit doesn't start over with a process.
+    *limit* is dollars, as in ``"5"``; None means no limit, ``"0"`` means that nothing may be spent.
+    *warn* is the share of the limit at which to warn. Spending here counts against *parent* too.
+    *spent* is the sum of a resumed job: a limit doesn't start over with a process.
 
-    >>> budget = CostBudget(limit=5_000_000)
-    >>> budget.add(1_200_000)
+    >>> budget = CostBudget(limit="5")
+    >>> budget.add("1.20")
     []
-    >>> [str(notice) for notice in budget.add(3_000_000)]
+    >>> [str(notice) for notice in budget.add("3")]
     ['$4.20 of $5.00 is spent (84%)']
-    >>> [notice.kind for notice in budget.add(600_000)]
+    >>> [notice.kind for notice in budget.add("0.60")]
     ['COST_LIMIT', 'INPUT_REQUESTED']
     """
 
     def __init__(
         self,
-        limit: int | None,
+        limit: Dollars | int | None,
         warn: float = WARN,
         *,
         scope: str = "",
-        spent: int = 0,
+        spent: Dollars | int = NOTHING,
         parent: Self | None = None,
         unit: str = USD,
         when: str = "",
     ) -> None:
         if isinstance(warn, bool) or not isinstance(warn, int | float) or not 0 <= warn <= 1:
             raise InputError(f"warn must be a share from 0 to 1, not {repr(warn)[:40]}")
-        self._limit = Limit(limit)
-        self.spent = checked_amount(spent, "what is spent already")
+        self._limit = Limit()
+        if limit is not None:
+            self._limit = Limit(int(read_amount(limit, unit, "the limit")))
+        if unit != USD and spent is NOTHING:
+            spent = 0
+        self.spent: int = read_amount(spent, unit, "what is spent already")
         """The sum of what was added."""
         self._subscribers = Subscribers()
         self.warn = warn
@@ -239,17 +257,14 @@ class CostBudget:
         self.when = when
         """In which period, as in ``CostNotice``."""
 
-    def add(self, amount: int) -> list[Notice]:
-        """Count *amount* as spent; a negative one takes some back.
+    def add(self, amount: Dollars | int) -> list[Notice]:
+        """Count *amount* as spent; negative ``Money`` takes some back.
 
         Return the notices that are due: none, a ``CostWarning``, or a ``CostLimit`` and an
         ``InputRequested``, and then those of the scopes above.
         """
-        if type(amount) is not int:
-            raise InputError(
-                f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}"
-            )
-        self.spent = max(0, self.spent + amount)
+        added = self._added(amount)
+        self.spent = max(self.spent + added, self.spent - self.spent)
         notices = self._due_notices()
         above: list[Notice] = []
         if self.parent is not None:
@@ -257,11 +272,18 @@ class CostBudget:
         self._subscribers.tell(notices)
         return notices + above
 
+    def _added(self, amount: Dollars | int) -> int:
+        if isinstance(amount, Money) and self.unit == USD:
+            return amount  # it may be negative
+        if self.unit != USD and type(amount) is int:
+            return amount
+        return read_amount(amount, self.unit, "the amount")
+
     def _due_notices(self) -> list[Notice]:
         if any(budget.state in ENDING for budget in self._path[1:]):
             return []  # a person has answered above
         self._limit, warns, asks = self._limit.reached(self.spent, self.warn)
-        limit = self._limit.amount or 0
+        limit = as_limit(self._limit.amount, self.unit) or 0
         notices: list[Notice] = []
         if warns:
             notices.append(CostWarning(self.spent, limit, self.scope))
@@ -281,17 +303,17 @@ class CostBudget:
     @property
     def limit(self) -> int | None:
         """The limit in force, which an answer may have raised."""
-        return self._limit.amount
+        return as_limit(self._limit.amount, self.unit)
 
     @property
     def set_aside(self) -> int:
         """What is held back for the wrap-up: 5%, at most $0.50."""
-        return self._limit.set_aside
+        return as_money(self._limit.set_aside, self.unit)
 
     @property
     def pause_at(self) -> int | None:
         """The sum at which a person is asked; None without a limit."""
-        return self._limit.pause_at
+        return as_limit(self._limit.pause_at, self.unit)
 
     @property
     def state(self) -> str:
@@ -306,7 +328,8 @@ class CostBudget:
         While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
         ending = any(budget.state == WRAPPING_UP for budget in self._path)
-        return smallest([budget._room(ending) for budget in self._path])
+        room = smallest([budget._room(ending) for budget in self._path])
+        return as_limit(room, self.unit)
 
     def _room(self, ending: bool) -> int | None:
         if self.state == ASKED and not ending:
@@ -321,9 +344,10 @@ class CostBudget:
     @property
     def overshoot(self) -> int:
         """How far over the limit the calls in flight have gone."""
-        if self._limit.amount is None:
-            return 0
-        return max(0, self.spent - self._limit.amount)
+        over = 0
+        if self._limit.amount is not None:
+            over = max(0, self.spent - self._limit.amount)
+        return as_money(over, self.unit)
 
     @property
     def _path(self) -> list[CostBudget]:
@@ -344,10 +368,10 @@ def smallest(rooms: list[int | None]) -> int | None:
 
 
 def build_wrap_up_prompt(
-    spent: int,
-    limit: int | None,
+    spent: Dollars | int,
+    limit: Dollars | int | None,
     *,
-    set_aside: int = 0,
+    set_aside: Dollars | int = NOTHING,
     task: str = "",
     scratch_path: str | None = None,
     unit: str = USD,
@@ -358,23 +382,28 @@ def build_wrap_up_prompt(
     that turn may cost; 0 says nothing about it. *task* is folded to one line; *scratch_path* is
     where notes for the next agent belong. *unit* is what *spent* and *limit* count.
 
-    >>> prompt = build_wrap_up_prompt(4_750_000, 5_000_000, set_aside=250_000, task="fix it")
+    >>> prompt = build_wrap_up_prompt("4.75", "5", set_aside="0.25", task="fix it")
     >>> print(prompt.partition("\\n")[0])
     The cost limit is reached: $4.75 of $5.00 is spent. Wrap up now: fix it
     """
     ending = "."
     if task:
         ending = f": {fold(task)}"
-    pause_at = Limit(limit).pause_at
+    used = read_amount(spent, unit, "what is spent")
+    limit_amount = None
+    if limit is not None:
+        limit_amount = int(read_amount(limit, unit, "the limit"))
+    pause_at = Limit(limit_amount).pause_at
     reason = ""
-    if pause_at is not None and spent >= pause_at:
+    if pause_at is not None and used >= pause_at:
         name = "cost limit" if unit == USD else "limit"
         reason = f"The {name} is reached: "
     price = ""
     if set_aside:
-        price = f" This turn may cost {dollars(set_aside)}."
+        price_limit = read_money(set_aside, "what the turn may cost")
+        price = f" This turn may cost {dollars(price_limit)}."
     lines = [
-        f"{reason}{spent_out_of(spent, limit, unit)} is spent. Wrap up now{ending}",
+        f"{reason}{spent_out_of(used, limit_amount, unit)} is spent. Wrap up now{ending}",
         "Start nothing new and no sub-agents; run only what leaves the work in a sound state."
         f"{price}",
         "Then stop, and say in a few lines what is done, what is not, what failed,"

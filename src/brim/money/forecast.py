@@ -32,17 +32,21 @@ class Forecast:
     requests: int
     at_least: int
     at_best: int
-    earliest: float | None
+    looked_at: int
+    """How many past requests it's made of."""
+    earliest: float | None = None
 
     def __str__(self) -> str:
+        if not self.requests:
+            return "the next request may reach it"
         between = f"({self.at_least} to {self.at_best})"
         requests = counted(self.requests, "more request")
-        return f"roughly {requests} like the last {LOOKED_AT} {between}"
+        return f"roughly {requests} like the last {self.looked_at} {between}"
 
     @property
     def earliest_words(self) -> str:
         """When the limit is reached without pauses; empty if that isn't known."""
-        if self.earliest is None:
+        if self.earliest is None or not self.requests:
             return ""
         at = time.localtime(self.earliest)
         return f"without pauses, at about {at.tm_hour:02}:{at.tm_min:02} at the earliest"
@@ -66,9 +70,10 @@ def forecast(standing: LimitStanding, last: Sequence[IndexedRequest]) -> Forecas
     at_least = int(left / statistics.mean(costs[half:]))
     at_best = round(left / statistics.mean(costs[:half]))
     step = _step(last[:LOOKED_AT])
-    if step is None:
-        return Forecast(count, at_least, at_best, None)
-    return Forecast(count, at_least, at_best, standing.now + count * step)
+    earliest = None
+    if step is not None:
+        earliest = standing.now + count * step
+    return Forecast(count, at_least, at_best, len(costs), earliest)
 
 
 def _step(last: Sequence[IndexedRequest]) -> float | None:

@@ -16,12 +16,14 @@ from brim.money.limits import SpendingLimit
 from brim.money.workers import in_loop, on_worker
 from brim.notices import Notice
 from brim.record import PlainData
+from brim.usd import Dollars, Money
 
 if TYPE_CHECKING:
     from brim.money.spend import Spend
 
 _Result = TypeVar("_Result")
 
+NOTHING = Money(0)
 LEASE = 60.0
 """Seconds that a reservation stands without being settled."""
 LONG_LEASE = 600.0
@@ -40,13 +42,13 @@ RECORDED = "recorded"
 
 @dataclass(frozen=True)
 class Reservation(PlainData):
-    """Money that was reserved for one request, and how that ended. Amounts are micro-dollars."""
+    """Money that was reserved for one request, and how that ended."""
 
     request_id: str
     scope: str
-    amount: int
+    amount: Money
     """The reserved amount; 0 for a spend that was recorded without a reservation."""
-    charged: int = 0
+    charged: Money = NOTHING
     """The amount that counts as spent; 0 while it is open."""
     state: str = RESERVED
     """One of ``RESERVATION_STATES``."""
@@ -65,10 +67,10 @@ class Reservation(PlainData):
     """When it was made, in seconds since 1970: it counts for the period of that moment."""
 
     @property
-    def set_aside(self) -> tuple[int, int]:
+    def set_aside(self) -> tuple[Money, int]:
         """The money and the tokens that nobody else may spend, while it's open."""
         if self.state != RESERVED:
-            return 0, 0
+            return NOTHING, 0
         return self.amount, self.tokens
 
 
@@ -81,30 +83,30 @@ class DaySum(PlainData):
     scope: str
     model: str
     branch: str
-    amount: int
-    """Micro-dollars. A correction that was made later than its request can make it negative."""
+    amount: Money
+    """A correction that was made later than its request can make it negative."""
     tokens: int
 
 
 @dataclass(frozen=True)
 class ScopeStatus(PlainData):
-    """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
+    """How much one scope, including everything below it, has spent."""
 
     scope: str
-    spent: int = 0
-    reserved: int = 0
+    spent: Money = NOTHING
+    reserved: Money = NOTHING
     """The sum of reservations that aren't settled yet."""
-    limit: int | None = None
+    limit: Money | None = None
     """The limit in force, which an answer may have raised; None means no limit."""
-    original: int | None = None
+    original: Money | None = None
     """The limit as it was set."""
-    set_aside: int = 0
+    set_aside: Money = NOTHING
     """The part of the limit that is held back for the wrap-up."""
-    left: int | None = None
+    left: Money | None = None
     """What would still be admitted, for the wrap-up while that is on; None means no limit."""
     state: str = "open"
     """``open``, ``asked``, ``wrapping_up`` or ``stopped``."""
-    overshoot: int = 0
+    overshoot: Money = NOTHING
     """How far the sum is over the limit, because of requests that weren't reserved or cost more
     than that."""
     period: str = "total"
@@ -129,8 +131,9 @@ class Ledger(Protocol):
       starts over on resume.
     """
 
-    def limit(self, scope: str, amount: int | None, *, anew: bool = False) -> ScopeStatus:
-        """Set the limit of *scope*: None removes it, 0 means that nothing may be spent.
+    def limit(self, scope: str, amount: Dollars | None, *, anew: bool = False) -> ScopeStatus:
+        """Set the limit of *scope*, as in ``"10"``: None removes it, ``"0"`` means that nothing may
+        be spent.
 
         Setting the same limit again changes nothing, so that a job can set its limit at every start
         and keep a person's answers. With *anew*, it counts as a new limit all the same, and reopens
@@ -156,7 +159,7 @@ class Ledger(Protocol):
     def reserve(
         self,
         scope: str,
-        amount: int,
+        amount: Dollars,
         *,
         request_id: str | None = None,
         lease: float = LEASE,
@@ -164,11 +167,14 @@ class Ledger(Protocol):
         tokens: int = 0,
         model: str = "",
         branch: str = "",
+        at_most: Dollars | None = None,
+        asks: bool = True,
     ) -> Reservation:
         """Set *amount* aside for one request, and *tokens* under limits in tokens.
 
         Raise ``LimitReached`` if it does not fit: then do not send it. ``days`` adds up by *model*
-        and *branch*.
+        and *branch*. *at_most* is a limit of the caller's own for everything in *scope*. If it
+        doesn't fit under a stored limit, a person is asked, unless *asks* is False.
 
         The same *request_id* gives the same reservation again, whatever its state, unless it was
         released; one that is settled was sent already. Another scope, amount or purpose is an
@@ -179,7 +185,7 @@ class Ledger(Protocol):
         """
 
     def settle(
-        self, reservation: Reservation | str, amount: int, *, tokens: int | None = None
+        self, reservation: Reservation | str, amount: Dollars, *, tokens: int | None = None
     ) -> Reservation:
         """Say what the request really cost. Saying it again is harmless.
 
@@ -197,7 +203,7 @@ class Ledger(Protocol):
         self,
         scope: str,
         request_id: str,
-        amount: int,
+        amount: Dollars,
         *,
         tokens: int = 0,
         at: float | None = None,
@@ -271,12 +277,12 @@ class Ledger(Protocol):
     # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never
     # stops the loop.
 
-    async def areserve(self, scope: str, amount: int, **options: Any) -> Reservation:
+    async def areserve(self, scope: str, amount: Dollars, **options: Any) -> Reservation:
         """Reserve as ``reserve`` does, without blocking the event loop."""
         return await self._in_loop(self.reserve, scope, amount, **options)
 
     async def asettle(
-        self, reservation: Reservation | str, amount: int, **options: Any
+        self, reservation: Reservation | str, amount: Dollars, **options: Any
     ) -> Reservation:
         """Settle as ``settle`` does, without blocking the event loop."""
         return await self._in_loop(self.settle, reservation, amount, **options)

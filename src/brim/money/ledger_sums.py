@@ -14,6 +14,7 @@ from brim.database import Database
 from brim.money.amounts import TOKENS
 from brim.money.ledger import DaySum
 from brim.money.scopes import EVERYWHERE
+from brim.usd import Money
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""
@@ -85,7 +86,11 @@ def sums_of_days(database: Database, under: str) -> list[DaySum]:
     that is empty."""
     values = (under,) if under else ()
     query = f"{SELECT_ALL_DAYS} {below(under)} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-    return [DaySum(*row) for row in database.rows(query, values)]
+    rows = database.rows(query, values)
+    return [
+        DaySum(day, scope, model, branch, Money(amount), tokens)
+        for day, scope, model, branch, amount, tokens in rows
+    ]
 
 
 def fold_before(database: Database, time: float) -> int:

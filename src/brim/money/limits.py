@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, replace
 
 from brim.errors import InputError
-from brim.money.amounts import MOST, PERCENT, TOKENS, USD, micro_dollars
+from brim.money.amounts import CENT, PERCENT, TOKENS, USD
 from brim.money.periods import (
     CALENDAR,
     DAY,
@@ -30,6 +30,7 @@ from brim.sessions.requests import (
     session_scope,
     sub_agent_scope,
 )
+from brim.usd import MOST, micro_dollars
 
 WARN_SHARE = 0.8
 """The share of a limit that is worth a warning."""
@@ -142,10 +143,15 @@ class SpendingLimit(PlainData):
         until = end_of(self.period, now)
         if until is None:
             until = FOREVER
+        step = CENT if self.unit == USD else THOUSAND
         raised = min(MOST, max(self.amount_at(now), spent) + tenth)
+        if self.amount % step == 0:
+            raised = -(-raised // step) * step
         return replace(self, raised_to=raised, raised_until=until)
 
 
+THOUSAND = 1_000
+"""Tokens that a limit of whole thousands is raised to a multiple of."""
 FOREVER = 253_402_300_799.0
 """The last second of the year 9999: when limits are raised until that have no period."""
 
@@ -177,26 +183,24 @@ def read_limit(text: str, *, subagent: bool = False, project: str = EVERYTHING) 
     number, slash, per = written.partition("/")
     try:
         amount, unit = _amount(number.strip())
-        if slash and not per.strip():
-            raise ValueError(text)
-        period = _period(per.strip().lower(), unit)
+        period = TOTAL
+        if slash:
+            period = _period(per.strip().lower(), unit)
     except ValueError:
         raise InputError(f'"{text[:40]}" isn\'t a limit. Try {EXAMPLES}.') from None
-    if unit == PERCENT and (subagent or not slash):
+    if unit == PERCENT and (subagent or period == TOTAL):
         raise InputError(f'"{text[:40]}" needs a plan\'s window, such as 90%/5h or 90%/week.')
-    if subagent and slash and period != SUBAGENT:
+    if not subagent:
+        return SpendingLimit(amount, unit, period, project)
+    if period not in (TOTAL, SUBAGENT):
         raise InputError(
             "A sub-agent's limit is for its whole life: try --subagent 2 or --subagent 200k tokens"
         )
-    if subagent:
-        period = SUBAGENT
-    return SpendingLimit(amount, unit, period, project)
+    return SpendingLimit(amount, unit, SUBAGENT, project)
 
 
 def _period(text: str, unit: str) -> str:
-    """Return the period of *text*, all time if it's empty; a ``ValueError`` if there is none."""
-    if not text:
-        return TOTAL
+    """Return the period of *text*; a ``ValueError`` if there is none."""
     if unit == PERCENT:
         window = WINDOWS.get(text, text)
         hours_of(window)

@@ -13,6 +13,7 @@ from functools import cached_property
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
 from brim.models.price_list import PriceList, Prices
+from brim.usd import Money
 
 PRICE = "price"
 CLIENT = "client"
@@ -22,7 +23,7 @@ NO_PRICE = "none"
 class SpendMeter:
     """Adds up events.
 
-    Amounts are micro-dollars, at the prices of the day of each request.
+    Amounts are money, at the prices of the day of each request.
 
     A total of the client (``RunTotal``) settles only the difference to what is known of its
     session; that difference is ``unattributed``. A request without a known price costs what the
@@ -40,27 +41,27 @@ class SpendMeter:
         self._by_message: dict[str, MeteredRequest] = {}
         """By the first half of an id; the second half may come with a later line."""
         self._sessions: dict[str, MeteredSession] = {}
-        self._cost_of_requests = 0
-        self.by_model: dict[str, int] = {}
+        self._cost_of_requests = Money(0)
+        self.by_model: dict[str, Money] = {}
         """What each model's requests cost; a model without a price is in ``unpriced``, and not here
         as 0."""
-        self.by_agent: dict[str, int] = {}
+        self.by_agent: dict[str, Money] = {}
         """What each agent's requests cost; the empty name is the main thread."""
         self.unpriced: dict[str, int] = {}
         """How many requests of each model have neither a price nor a cost."""
         self.unpriced_sessions: set[str] = set()
         """Sessions of which only a total in tokens is known, and no price for it."""
-        self.reported = 0
+        self.reported = Money(0)
         """What of the total rests on the client's word for single requests, because brim has no
         price."""
 
     @property
-    def total(self) -> int:
+    def total(self) -> Money:
         """Everything."""
         return self._sum(self._sessions)
 
     @property
-    def unattributed(self) -> int:
+    def unattributed(self) -> Money:
         """What the clients' totals have more than their requests.
 
         Those are compactions, and answers that no line has whole.
@@ -72,10 +73,10 @@ class SpendMeter:
         """How many requests were counted."""
         return len(self._requests)
 
-    def update(self, event: Event) -> int:
+    def update(self, event: Event) -> Money:
         """Take in *event*.
 
-        Return the micro-dollars that it added, negative if an amount was corrected downwards.
+        Return the money that it added, negative if an amount was corrected downwards.
         """
         if event.time is not None and event.session:
             self._session(event.session).see(event.time)
@@ -83,9 +84,9 @@ class SpendMeter:
             return self._use(event)
         if isinstance(event, RunTotal):
             return self._settle(event)
-        return 0
+        return Money(0)
 
-    def _use(self, event: Usage) -> int:
+    def _use(self, event: Usage) -> Money:
         request = self._request(event)
         session = self._session(event.session)
         self.unpriced_sessions.discard(event.session)
@@ -160,21 +161,21 @@ class SpendMeter:
         if request.basis == CLIENT:
             self.reported += cost
         if request.basis in (PRICE, CLIENT):
-            self.by_model[request.model] = self.by_model.get(request.model, 0) + cost
-            self.by_agent[request.agent] = self.by_agent.get(request.agent, 0) + cost
+            self.by_model[request.model] = self.by_model.get(request.model, Money(0)) + cost
+            self.by_agent[request.agent] = self.by_agent.get(request.agent, Money(0)) + cost
         elif request.basis:
             count = self.unpriced.pop(request.model, 0) + sign
             if count:
                 self.unpriced[request.model] = count
 
-    def _settle(self, event: RunTotal) -> int:
+    def _settle(self, event: RunTotal) -> Money:
         session = self._session(event.session)
         total = session.priced(event, self._list)
         has_tokens = event.tokens or event.usage
         if total is None and has_tokens and not session.later and not session.before:
             self.unpriced_sessions.add(event.session)
         if total is None or total <= session.reported:
-            return 0
+            return Money(0)
         self.unpriced_sessions.discard(event.session)
         touched = self._touched(event.session)
         before = self._sum(touched)
@@ -198,7 +199,7 @@ class SpendMeter:
             touched |= self._sessions[name].heirs
         return touched
 
-    def _sum(self, names: Iterable[str]) -> int:
+    def _sum(self, names: Iterable[str]) -> Money:
         """Return the cost of all requests, and what the totals of the sessions *names* have beyond
         them."""
         total = self._cost_of_requests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brim.money.amounts import USD, in_unit, out_of
+from brim.money.amounts import USD, as_limit, as_money, in_unit, out_of
 from brim.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice
 
 ANSWERS = ("continue", "raise", "wrap_up", "stop")
@@ -13,7 +13,7 @@ ANSWERS = ("continue", "raise", "wrap_up", "stop")
 
 @dataclass(frozen=True)
 class CostNotice(Notice):
-    """A notice about one scope's money, in micro-dollars."""
+    """A notice about one scope's money."""
 
     spent: int
     limit: int | None
@@ -21,9 +21,13 @@ class CostNotice(Notice):
     scope: str = ""
     """The scope whose limit it is; empty for a budget without a name."""
     unit: str = "usd"
-    """What is counted: ``usd`` (micro-dollars), ``tokens`` or ``percent``."""
+    """What is counted: ``usd``, ``tokens`` or ``percent``."""
     when: str = ""
     """The period, as in `` today``; empty for a limit in all."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spent", as_money(self.spent, self.unit))
+        object.__setattr__(self, "limit", as_limit(self.limit, self.unit))
 
     @property
     def _prefix(self) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from brim.errors import InputError, LimitReached
 from brim.money.allowances import Allowance
-from brim.money.amounts import TOKENS, dollars, in_unit
+from brim.money.amounts import TOKENS, as_limit, as_money, dollars, in_unit
 from brim.money.books import Books
 from brim.money.budget import STOPPED, WRAP_UP, WRAPPING_UP
 from brim.money.ledger import (
     LEASE,
+    NOTHING,
     RECORDED,
     RELEASED,
     RESERVED,
@@ -26,6 +27,7 @@ from brim.money.notices import spent_out_of
 from brim.money.rows import Scope, is_ending
 from brim.money.scopes import EVERYWHERE, lineage
 from brim.record import PlainData
+from brim.usd import Money
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Order(PlainData):
     request_id: str
     scope: str = ""
     """Empty if only the id is known."""
-    amount: int = 0
+    amount: Money = NOTHING
     tokens: int | None = None
     lease: float = LEASE
     purpose: str = ""
@@ -44,6 +46,10 @@ class Order(PlainData):
     """The model and the branch."""
     at: float | None = None
     """When it was spent; None is now."""
+    at_most: int | None = None
+    """The caller's own limit for everything in the scope."""
+    asks: bool = True
+    """Whether a person is asked if it doesn't fit."""
 
     def do(self, books: Books) -> Reservation | LimitReached:
         """Do it in *books*. What is refused is noted there, so it is returned, to be raised when
@@ -64,8 +70,11 @@ def reserve(books: Books, order: Order) -> Reservation | LimitReached:
         wanted = tokens if about.unit == TOKENS else order.amount
         refused = refusal(about, wanted, order.purpose, ending)
         if refused is not None:
-            books.ask(about, wanted=wanted)
+            if order.asks:
+                books.ask(about, wanted=wanted)
             return refused
+    if order.at_most is not None and path[-1].used + order.amount > order.at_most:
+        return _over_own_limit(path[-1], order.amount, order.at_most)
     reservation = Reservation(
         order.request_id,
         order.scope,
@@ -92,7 +101,7 @@ def release(books: Books, order: Order) -> Reservation:
             f"{reservation.request_id}: was settled at {dollars(reservation.charged)}, so it cannot"
             " be released; settle it at 0 if it cost nothing"
         )
-    released = replace(reservation, state=RELEASED, charged=0, charged_tokens=0)
+    released = replace(reservation, state=RELEASED, charged=NOTHING, charged_tokens=0)
     if reservation.state != RELEASED:
         books.replace(reservation, released, "released")
     return released
@@ -113,7 +122,7 @@ def record(books: Books, order: Order) -> Reservation:
     recorded = Reservation(
         order.request_id,
         order.scope,
-        0,
+        NOTHING,
         order.amount,
         SETTLED,
         books.now,
@@ -219,12 +228,26 @@ def refusal(
         text,
         scope=about.scope,
         reason=reason or "limit",
-        amount=amount,
-        limit=limit.amount,
-        spent=about.spent,
-        reserved=about.reserved,
-        room=room,
+        amount=as_money(amount, about.unit),
+        limit=as_limit(limit.amount, about.unit),
+        spent=as_money(about.spent, about.unit),
+        reserved=as_money(about.reserved, about.unit),
+        room=as_limit(room, about.unit),
         unit=about.unit,
+    )
+
+
+def _over_own_limit(scope: Scope, amount: int, limit: int) -> LimitReached:
+    """Return that *amount* is more than the caller's own *limit* leaves."""
+    return LimitReached(
+        f"{scope.name}: {dollars(amount)} more doesn't fit: {dollars(scope.used)} of the caller's"
+        f" limit of {dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
+        scope=scope.name,
+        amount=Money(amount),
+        room=Money(max(0, limit - scope.used)),
+        limit=Money(limit),
+        spent=Money(scope.spent),
+        reserved=Money(scope.reserved),
     )
 
 

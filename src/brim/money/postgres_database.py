@@ -32,7 +32,7 @@ except ImportError:  # pragma: no cover - the tests have it
 
 TABLES = os.path.join(os.path.dirname(__file__), "data", "postgres.sql")
 """The statements that make brim's tables and functions."""
-VERSION = "2"
+VERSION = "3"
 """The version of these tables. A schema of another version is refused."""
 OLDEST_SERVER = 140_000
 """PostgreSQL 14."""
@@ -369,7 +369,7 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
 def _public_address(settings: dict[str, Any], schema: str) -> str:
     host = settings.get("host") or settings.get("hostaddr") or "localhost"
     port = ""
-    if "port" in settings:
+    if str(settings.get("port", "")).isdigit():  # else it may be a password
         port = f":{settings['port']}"
     address = f"postgresql://{host}{port}/{settings.get('dbname', '')}"
     if schema == SCHEMA:
@@ -414,10 +414,10 @@ def _upsert(table: str, columns: str, values: str) -> str:
 
 def _sent(value: object) -> object:
     """Return *value* in a form that PostgreSQL can store and convert to the column's type."""
-    if type(value) is int:
+    if isinstance(value, int) and not isinstance(value, bool):
         if not -LARGEST <= value < LARGEST:
             raise InputError("a number is too large to be stored: at most 19 digits")
-        return str(value)
+        return str(int(value))
     if isinstance(value, str) and UNFIT.search(value):
         return f"{WRAPPED}{value.encode('utf-8', 'surrogatepass').hex()}"
     return value

@@ -30,6 +30,7 @@ from brim.money.postgres_database import PostgresDatabase, open_postgres
 from brim.money.rows import LIMIT_COLUMNS, SCOPE_COLUMNS, Scope, allowance_of, scope_of
 from brim.money.scopes import EVERYWHERE, lineage
 from brim.money.stored_ledger import StoredLedger
+from brim.usd import Money
 
 LARGEST_BATCH = 500
 """Orders that are done together."""
@@ -220,8 +221,8 @@ class PostgresLedger(StoredLedger):
         return Reservation(
             order.request_id,
             order.scope,
-            amount,
-            charged,
+            Money(amount),
+            Money(charged),
             state,
             float(lease_end),
             purpose,
@@ -238,7 +239,7 @@ class PostgresLedger(StoredLedger):
             about = scope_of([row[name] for name in SCOPE_COLUMNS.split(", ")], path)
         else:
             about = allowance_of([row[name] for name in LIMIT_COLUMNS.split(", ")], path)
-        wanted = order.amount
+        wanted: int = order.amount
         if about.unit == TOKENS:
             wanted = order.tokens or 0
         refused = refusal(about, wanted, order.purpose, False)
@@ -263,6 +264,7 @@ def _request(number: int, order: Order, places: list[int]) -> dict[str, object]:
         "lease": order.lease,
         "model": order.made_with[0],
         "branch": order.made_with[1],
+        "most": order.at_most,
     }
 
 

@@ -20,6 +20,7 @@ from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, is_sequence, string
 from brim.tokens.messages.request import with_options
+from brim.usd import Money
 
 LEAST_OUTPUT = 1_024
 """Tokens of an answer that are worth its prompt: no cap is lowered below that."""
@@ -89,8 +90,8 @@ class Quote(PlainData):
         return self.output * self.answers + self.summaries
 
     @property
-    def amount(self) -> int:
-        """Micro-dollars."""
+    def amount(self) -> Money:
+        """The money to reserve."""
         if self.terms.unlimited:
             raise UnknownPrice(
                 f"the limit doesn't allow this request: {self.terms.unlimited}", self.model
@@ -101,7 +102,7 @@ class Quote(PlainData):
             if amount is None:
                 raise self._unknown_price()
             amounts.append(amount)
-        amounts.append(cost(self._written_tokens(), self.model) or 0)
+        amounts.append(cost(self._written_tokens(), self.model) or Money(0))
         return max(amounts) + (self.terms.tool_cost or 0)
 
     def _dearest_tokens(self) -> Iterator[Tokens]:
@@ -186,8 +187,9 @@ def quote_messages(
 def is_for_an_hour(part: Any, depth: int = 0) -> bool:
     """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
     write."""
-    if string(get(get(part, "cache_control"), "ttl")) == "1h":
-        return True
+    for marker in ("cache_control", "cachePoint"):  # the second is Bedrock's
+        if string(get(get(part, marker), "ttl")) == "1h":
+            return True
     if depth >= DEEPEST_MARKER:
         return False
     blocks: Any = part
@@ -206,8 +208,8 @@ def estimate_cost(
     cache_read_tokens: int = 0,
     cache_write_tokens: int = 0,
     on: date | None = None,
-) -> int:
-    """Return the micro-dollars to reserve for a request.
+) -> Money:
+    """Return the money to reserve for a request.
 
     Raises ``UnknownPrice`` if no price is known.
 
@@ -215,7 +217,7 @@ def estimate_cost(
     is the most that may come back.
 
     >>> estimate_cost("claude-sonnet-4-5", input_tokens=10_000, output_tokens=2_000)
-    60000
+    Money($0.06)
     """
     tokens = Tokens(
         input=_high(input_tokens),

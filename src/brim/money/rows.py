@@ -12,6 +12,7 @@ from brim.money.amounts import TOKENS, UNITS, USD
 from brim.money.budget import STATES, WRAP_UP, WRAPPING_UP, Limit, smallest
 from brim.money.ledger import Reservation, ScopeStatus
 from brim.money.periods import TOTAL
+from brim.usd import Money
 
 RESERVATION_COLUMNS = (
     "request_id, scope, amount, charged, state, lease_end, purpose, overrun, tokens,"
@@ -61,14 +62,14 @@ class Scope:
         limited: list[Scope | Allowance] = [self, *above, *allowances]
         return ScopeStatus(
             self.name,
-            self.spent,
-            self.reserved,
-            self.limit.amount,
-            self.limit.original,
-            self.limit.set_aside,
-            _left(limited, USD, ending),
+            Money(self.spent),
+            Money(self.reserved),
+            money_or_none(self.limit.amount),
+            money_or_none(self.limit.original),
+            Money(self.limit.set_aside),
+            money_or_none(_left(limited, USD, ending)),
             self.limit.state,
-            self.overshoot,
+            Money(self.overshoot),
             left_tokens=_left(limited, TOKENS, ending),
         )
 
@@ -116,8 +117,17 @@ def allowance_of(row: Any, path: str) -> Allowance:
 def reservation_of(row: Any) -> Reservation:
     """Return the reservation that *row* holds."""
     fields = list(row)
+    fields[2] = Money(fields[2])
+    fields[3] = Money(fields[3])
     fields[7] = bool(fields[7])  # SQLite has no truth values
     return Reservation(*fields)
+
+
+def money_or_none(amount: int | None) -> Money | None:
+    """Return *amount* as money; None for none."""
+    if amount is None:
+        return None
+    return Money(amount)
 
 
 def _check(path: str, name: object, state: object, amounts: list[Any]) -> None:

@@ -23,12 +23,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from brim import __version__
 from brim.errors import InputError
 from brim.files import replace_file
-from brim.money.amounts import micro_dollars
 from brim.money.limits import SpendingLimit, read_limit
 from brim.money.periods import TOTAL
 from brim.sessions.requests import EVERYTHING
+from brim.usd import micro_dollars
 
 KEY = "limits"
 LAST_GOOD = "limits.json"
@@ -55,15 +56,27 @@ def limits_in_force(value: object, home: str, problem: str = "") -> LimitSetting
     *home* is the user's folder of brim. *problem* is what is wrong with the file, if something is:
     then, and if a limit can't be read, the last good ones apply.
     """
+    copy = _read_copy(_copy_path(home))
     if not problem:
         try:
-            settings = LimitSettings(tuple(read_limits(value)))
+            return LimitSettings(tuple(_limits_of(value, copy, home)))
         except InputError as error:
             problem = str(error)
-        else:
-            _keep(settings.limits, home)
-            return settings
-    return LimitSettings(tuple(_last_good(home)), problem)
+    return LimitSettings(tuple(_limits_in(copy)), problem)
+
+
+def _limits_of(value: object, copy: dict[str, Any], home: str) -> list[SpendingLimit]:
+    """Return the limits that *value* means. A hook reads them in the *copy* if they were read
+    before."""
+    written = f"{__version__} {json.dumps(value, default=str)}"
+    if copy.get("written") == written:
+        limits = _limits_in(copy)
+        if limits:
+            return limits
+    limits = read_limits(value)
+    if limits or copy:
+        _keep({"written": written, "limits": _as_json(limits)}, home)
+    return limits
 
 
 def with_default(settings: LimitSettings, dollars: float, project: str) -> LimitSettings:
@@ -137,32 +150,37 @@ def _copy_path(home: str) -> str:
     return os.path.join(home, "accepted", LAST_GOOD)
 
 
-def _keep(limits: Sequence[SpendingLimit], home: str) -> None:
-    """Keep a copy of *limits*, unless it's there already; a missing *home* isn't made."""
-    text = json.dumps(_as_json(limits))
+def _keep(copy: dict[str, Any], home: str) -> None:
+    """Keep *copy*; a missing *home* isn't made. Without limits, nothing is in it."""
+    if not copy["limits"]:
+        copy = {}
     path = _copy_path(home)
-    if _read_copy(path) == text or not (limits or os.path.exists(path)):
-        return
     try:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        replace_file(path, text.encode(), durable=False)
+        replace_file(path, json.dumps(copy).encode(), durable=False)
     except OSError:
         return  # the text of the settings is what counts
 
 
-def _last_good(home: str) -> list[SpendingLimit]:
+def _limits_in(copy: dict[str, Any]) -> list[SpendingLimit]:
     try:
-        return [SpendingLimit(**fields) for fields in json.loads(_read_copy(_copy_path(home)))]
-    except (ValueError, TypeError):
+        return [SpendingLimit(**fields) for fields in copy.get("limits", [])]
+    except TypeError:
         return []
 
 
-def _read_copy(path: str) -> str:
+def _read_copy(path: str) -> dict[str, Any]:
+    """Return the copy, without limits if it can't be read; empty if there is none."""
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read(LARGEST_COPY)
-    except (OSError, ValueError):
-        return ""
+            copy = json.loads(file.read(LARGEST_COPY))
+    except OSError:
+        return {}
+    except ValueError:
+        return {"limits": []}
+    if isinstance(copy, dict):
+        return copy
+    return {"limits": []}
 
 
 def _as_json(limits: Iterable[SpendingLimit]) -> list[dict[str, Any]]:

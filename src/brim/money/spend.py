@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, UnknownPrice
@@ -19,6 +20,7 @@ from brim.money.ledger import LONG_LEASE, RESERVED, SETTLED, Ledger, Reservation
 from brim.money.quote import Quote
 from brim.money.unsent import may_be_billed
 from brim.money.workers import in_loop, on_worker
+from brim.usd import Money, read_money
 
 
 class Spend:
@@ -27,7 +29,7 @@ class Spend:
     Leaving without it gives the money back if the request provably cost nothing, as
     ``may_be_billed`` says. Otherwise the reservation stays, and counts in full when its *lease*
     ends: the answer may have been written. *at_most* is a limit of the caller's own for everything
-    in *scope*, in micro-dollars; the ledger's limits hold as well.
+    in *scope*; the ledger's limits hold as well.
 
     If the limits leave less than the *quote*, its answers become shorter, with *shortest* tokens at
     the least. Without *shortest* they don't: then the caller sends a cap of its own.
@@ -41,15 +43,15 @@ class Spend:
         *,
         shortest: int | None = None,
         lease: float = LONG_LEASE,
-        at_most: int | None = None,
+        at_most: Money | None = None,
         request_id: str | None = None,
     ) -> None:
         self.ledger: Ledger = ledger
         self.scope: str = scope
         self.quote: Quote = quote
         """What is reserved for."""
-        self.amount: int = quote.amount
-        """What is reserved, in micro-dollars."""
+        self.amount: Money = quote.amount
+        """What is reserved."""
         self.request_id: str = request_id or _new_id()
         self.reservation: Reservation | None = None
         """What was reserved, and what became of it; None before the entry."""
@@ -60,8 +62,8 @@ class Spend:
         self._in_loop = False
 
     @property
-    def cost(self) -> int | None:
-        """What the request cost, in micro-dollars; None until it is settled."""
+    def cost(self) -> Money | None:
+        """What the request cost; None until it is settled."""
         if self.reservation is None or self.reservation.state != SETTLED:
             return None
         return self.reservation.charged
@@ -71,7 +73,10 @@ class Spend:
     def reserve(self) -> None:
         """Reserve the amount, or one for shorter answers; ``LimitReached`` if that doesn't fit."""
         if self._shortest is not None:
-            self._shorten_to_limits()
+            try:  # most calls fit, and to look first would cost as much as to reserve
+                return self._reserve(asks=False)
+            except LimitReached:
+                self._shorten_to_limits()
         while True:
             try:
                 return self._reserve()
@@ -116,7 +121,7 @@ class Spend:
             " tool_usd"
         )
 
-    def _reserve(self) -> None:
+    def _reserve(self, *, asks: bool = True) -> None:
         self.reservation = self.ledger.reserve(
             self.scope,
             self.amount,
@@ -124,35 +129,14 @@ class Spend:
             lease=self._lease,
             tokens=self.quote.tokens,
             model=self.quote.model,
-        )
-        if self._own_limit is not None:
-            self._check_own_limit(self._own_limit, self.reservation)
-
-    def _check_own_limit(self, limit: int, reservation: Reservation) -> None:
-        """Give the money back, and raise, if it's over the caller's own *limit*."""
-        status = self.ledger.status(self.scope)  # with what was just reserved
-        reserved = status.reserved - self.amount
-        used = status.spent + reserved
-        if used + self.amount <= limit:
-            return
-        self.reservation = self.ledger.release(reservation)
-        self.request_id = _new_id()
-        raise LimitReached(
-            f"{self.scope}: {dollars(self.amount)} more doesn't fit: {dollars(used)} of the"
-            f" caller's limit of {dollars(limit)} is spent or reserved: raise limit_usd, or stop"
-            " here",
-            scope=self.scope,
-            amount=self.amount,
-            room=max(0, limit - used),
-            limit=limit,
-            spent=status.spent,
-            reserved=reserved,
+            at_most=self._own_limit,
+            asks=asks,
         )
 
     # Settling
 
-    def settle(self, response: object) -> int | None:
-        """Say what the request took: the provider's response, its usage, or the micro-dollars.
+    def settle(self, response: object) -> Money | None:
+        """Say what the request took: the provider's response, its usage, or ``Money``.
 
         Returns the cost. Inside ``async with`` it is written by another thread before the block
         ends, and this returns None.
@@ -163,11 +147,11 @@ class Spend:
             return None
         return self._settle(amount, tokens)
 
-    def price(self, response: object) -> tuple[int, int | None]:
-        """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be
+    def price(self, response: object) -> tuple[Money, int | None]:
+        """Return the money and the tokens of *response*; ``UnknownPrice`` if it can't be
         priced."""
-        if isinstance(response, int) and not isinstance(response, bool):
-            return response, None
+        if isinstance(response, int | float | str | Decimal):
+            return read_money(response, "the cost"), None
         reported: Reported = response if isinstance(response, Reported) else read_response(response)
         tokens = self._with_tools(reported)
         # A provider may name a snapshot that isn't in the table.
@@ -177,7 +161,7 @@ class Spend:
                 return amount + self._unreported_fees(reported), tokens.fresh
         name = reported.model or self.quote.model
         raise UnknownPrice(
-            f"the price of {name[:80]} is not known: settle the amount in micro-dollars", name
+            f"the price of {name[:80]} is not known: settle an amount, as in settle('0.02')", name
         )
 
     def _with_tools(self, reported: Reported) -> Tokens:
@@ -198,7 +182,7 @@ class Spend:
             return 0
         return self.quote.terms.tool_cost or 0
 
-    def _settle(self, amount: int, tokens: int | None) -> int:
+    def _settle(self, amount: Money, tokens: int | None) -> Money:
         self.reservation = self.ledger.settle(self._reserved(), amount, tokens=tokens)
         return self.reservation.charged
 

@@ -10,8 +10,9 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
-from threading import get_ident
+from threading import RLock, get_ident
 
 from brim.database import (
     APPLICATION,
@@ -57,6 +58,7 @@ class SqliteLedger(StoredLedger):
         database = open_ledger_file(path, create=create, timeout=timeout)
         self._connections = {_this_thread(): database}
         self._is_closed = False
+        self._writer = (os.getpid(), RLock())
 
     @property
     def database(self) -> Database:
@@ -77,6 +79,14 @@ class SqliteLedger(StoredLedger):
         for (process, _), database in self._connections.items():
             if process == os.getpid():  # closing what another process opened could end its locks
                 database.close()
+
+    def _turn(self) -> AbstractContextManager[object]:
+        """Let threads write in turn: SQLite's own waiting is a sleep, which may last long."""
+        process, lock = self._writer
+        if process != os.getpid():  # a thread of the parent may have held the lock at the fork
+            lock = RLock()
+            self._writer = (os.getpid(), lock)
+        return lock
 
     def _now(self) -> float:
         return self._clock()

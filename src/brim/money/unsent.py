@@ -20,10 +20,13 @@ NEVER_SENT = frozenset(
             "PoolTimeout",
             "UnsupportedProtocol",
             "LocalProtocolError",
+            "EndpointConnectionError",
+            "NoCredentialsError",
         ),
     )
 )
-"""Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
+"""Errors of ``socket``, httpx, urllib3, aiohttp and botocore that are raised before a request has
+left."""
 
 UNSURE = (408, 499)
 """Client errors that also stand for an answer which came too late."""
@@ -49,6 +52,8 @@ BUILDERS = {
     ),
     "anthropic._client": ("__init__",),
     "anthropic._utils._transform": ("async_transform", "maybe_transform"),
+    "botocore.client": ("_convert_to_request_dict", "_emit_api_params"),
+    "google.genai._api_client": ("_build_request", "dumps"),
     "httpx._client": ("build_request",),
     "httpx2._client": ("build_request",),
     "langchain.agents.factory": ("_get_bound_model",),
@@ -125,7 +130,11 @@ def may_be_billed(error: BaseException | None) -> bool:
 
 def _status(error: BaseException) -> int:
     """Return the HTTP status that *error* names; 0 if it names none."""
-    for holder in (error, getattr(error, "response", None)):
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):  # botocore's
+        about = response.get("ResponseMetadata") or {}
+        return int(about.get("HTTPStatusCode") or 0)
+    for holder in (error, response):
         for name in ("status_code", "status", "code"):
             value = getattr(holder, name, None)
             if isinstance(value, int) and 100 <= value < 600:

@@ -7,8 +7,8 @@ said only where the person reads it.
 from __future__ import annotations
 
 from brim.figures import DOLLAR, clock
-from brim.money.amounts import PERCENT, USD, in_unit, out_of
-from brim.money.limits import SpendingLimit, amount_text
+from brim.money.amounts import PERCENT, USD, as_written, in_unit, out_of
+from brim.money.limits import SpendingLimit
 from brim.money.periods import DAY, TOTAL, when
 from brim.money.standing import LimitStanding
 from brim.sessions.requests import EVERYTHING
@@ -58,7 +58,7 @@ def compaction_refused(standing: LimitStanding) -> str:
 def tool_denied(standing: LimitStanding, *, wraps_up: bool) -> str:
     """Return what the agent reads whose tool was denied. It never has the commands to go on."""
     spent = sum_sentence(standing)[:-1]
-    reason = f"{STOPPED_BY}: {spent}{_until(standing)}."
+    reason = f"{STOPPED_BY}: {spent}{_until(standing)}.{ahead_sentence(standing)}"
     if wraps_up:
         return f"{reason} No tool runs now. {WRAP_UP}"
     return f"{reason} No tool runs now."
@@ -132,7 +132,7 @@ def raised_sentence(limit: SpendingLimit, now: float) -> str:
     """Return until when a limit is raised; empty if it isn't."""
     if limit.amount_at(now) == limit.amount or limit.raised_until is None:
         return ""
-    return f"raised to {amount_text(limit.amount_at(now), limit.unit)}"
+    return f"raised to {as_written(limit.amount_at(now), limit.unit)}"
 
 
 def reset_words(standing: LimitStanding) -> str:

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from brim.rules.parameters import Parameters as Parameters
     from brim.rules.plan import InjectionPlan as InjectionPlan
     from brim.rules.plan import Item as Item
+    from brim.rules.sections import Section as Section
     from brim.rules.session import Session as Session
     from brim.rules.summary import summarize as summarize
     from brim.rules.text import render as render
-    from brim.rules.tiers import Section as Section
     from brim.rules.tiers import Tier as Tier
 else:
     __getattr__, __dir__ = exports(
@@ -64,8 +64,9 @@ else:
         mapper="ActivationTierMapper",
         parameters="Parameters",
         plan="InjectionPlan Item",
+        sections="Section",
         session="Session",
         summary="summarize",
         text="render",
-        tiers="Section Tier",
+        tiers="Tier",
     )

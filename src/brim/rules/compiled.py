@@ -122,7 +122,9 @@ class RuleReader:
 
     With a *limit*, as in a hook, sources in which more rules have changed are compiled
     *in_background*; until then their rules apply as they were, and what their text blocks is
-    blocked. If damage shows while a question is answered, the index is made again.
+    blocked. Without *needs_checks*, the words of more than a few changed rules are read for their
+    checks *in_background* too. If damage shows while a question is answered, the index is made
+    again.
     """
 
     def __init__(
@@ -132,9 +134,11 @@ class RuleReader:
         *,
         limit: int | None = None,
         in_background: Background | None = None,
+        needs_checks: bool = True,
     ) -> None:
         self.home = home
         self.sources = sources
+        self._needs_checks = needs_checks
         self._limit = limit
         self._in_background = in_background
         self._index: RuleIndex | None = None
@@ -154,6 +158,7 @@ class RuleReader:
                 self.sources,
                 limit=self._limit,
                 in_background=self._in_background,
+                needs_checks=self._needs_checks,
                 discard=discard,
             )
         return self._index
@@ -201,36 +206,39 @@ def open_index(
     *,
     limit: int | None = None,
     in_background: Background | None = None,
+    needs_checks: bool = True,
     discard: bool = False,
 ) -> RuleIndex:
-    """Return the index, as ``ask_index`` has it; *discard* makes it again."""
+    """Return the index, as ``RuleReader`` has it; *discard* makes it again."""
     path = os.path.join(home, NAME)
     database = None if discard else opened_whole(path, sources)
-    stale = stale_sources(database, sources)
+    stale = stale_sources(database, sources, needs_checks=needs_checks)
     if database is not None and not stale:
         return RuleIndex(database, sources, news_of(database, sources))
-    from brim.rules.rebuilding import refreshed_index  # it reads texts, which hooks seldom do
+    from brim.rules.rebuilding import Refresher  # it reads texts, which hooks seldom do
 
-    return refreshed_index(
-        home, database, sources, limit=limit, in_background=in_background, discard=discard
+    refresher = Refresher(
+        home, sources, limit=limit, in_background=in_background, needs_checks=needs_checks
     )
+    return refresher.refresh(database, discard=discard)
 
 
 # Whether it's up to date --------------------------------------------------------------------------
 
 
 def stale_sources(
-    database: sqlite3.Connection | None, sources: list[RuleSource]
+    database: sqlite3.Connection | None, sources: list[RuleSource], *, needs_checks: bool = True
 ) -> list[RuleSource]:
-    """Return those of *sources* that have changed since they were compiled."""
+    """Return those of *sources* that have changed since they were compiled; if it *needs_checks*,
+    also those of which not all words were read."""
     if database is None:
         return list(sources)
     stale = []
     for source in sources:
         row = database.execute(
-            "SELECT stamp, content, read_at FROM sources WHERE path = ?", (source.path,)
+            "SELECT unread, stamp, content, read_at FROM sources WHERE path = ?", (source.path,)
         ).fetchone()
-        if row is None or not _is_fresh(source, *row):
+        if row is None or (row[0] and needs_checks) or not _is_fresh(source, *row[1:]):
             stale.append(source)
     return stale
 

@@ -15,16 +15,15 @@ from brim.record import PlainData
 from brim.rules.keeping import check_of
 from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
-from brim.rules.rule import WrittenRule
+from brim.rules.rule import EVERY_BREACH, WrittenRule
 from brim.rules.stems import stems_of
+from brim.rules.stored import ENCODINGS
+from brim.rules.stored_checks import filed_keys
 from brim.rules.summary import summarize
 from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
 from brim.rules.when import Condition
 from brim.tokens.engines import encoding_counter
-
-ENCODINGS = ("o200k_base", "cl100k_base")
-"""The vocabularies that lines are counted in; others are a ratio of the first."""
 
 Counting = Callable[[str], tuple[int, ...]]
 """Counts a text in each of ``ENCODINGS``."""
@@ -70,10 +69,19 @@ class RuleRow(PlainData):
     check_keys: tuple[str, ...]
     """What a call must have for the check to be about it."""
     line: int
+    unread: bool
+    """Whether no call is compared with its words yet, because they weren't read for that."""
 
 
-def compile_rule(rule: WrittenRule, counting: Counting, *, is_agreed: bool = True) -> RuleRow:
-    """Return the row of *rule*; *is_agreed* says whether calls are compared with its words."""
+def compile_rule(
+    rule: WrittenRule, counting: Counting, *, is_agreed: bool = True, reads_words: bool = True
+) -> RuleRow:
+    """Return the row of *rule*; *is_agreed* says whether calls are compared with its words.
+
+    To read the words of a rule for its check takes longer than everything else together. Without
+    *reads_words* that is left for later, unless the rule refuses what breaks its words.
+    """
+    is_unread = is_agreed and not (reads_words or rule.checks or EVERY_BREACH in rule.block)
     condition = rule.when or inferred_condition(rule.text, rule.section)
     kind = rule.kind or str(infer_kind(rule.text))
     full = listed(clean_lines(rule.text))
@@ -85,7 +93,7 @@ def compile_rule(rule: WrittenRule, counting: Counting, *, is_agreed: bool = Tru
     stems = Counter(stems_of(" ".join([rule.text, rule.section, *rule.tags])))
     terms = dict(stems)
     terms.update(dict.fromkeys(filed_terms(condition), 1))
-    check = check_of(rule, is_agreed=is_agreed)
+    check = check_of(rule, is_agreed=is_agreed and not is_unread)
     return RuleRow(
         name=rule.name,
         digest=rule.digest,
@@ -109,8 +117,9 @@ def compile_rule(rule: WrittenRule, counting: Counting, *, is_agreed: bool = Tru
         length=sum(stems.values()),
         terms=tuple(sorted(terms.items())),
         edges=tuple([(edge.kind, edge.target, edge.weight) for edge in rule.edges]),
-        check_keys=check.keys if check else (),
+        check_keys=filed_keys(check) if check else (),
         line=rule.line,
+        unread=is_unread,
     )
 
 

@@ -15,8 +15,9 @@ from typing import Protocol
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.rules.library_rule import Rule
+from brim.rules.sections import Section
 from brim.rules.text import item_text
-from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out
+from brim.rules.tiers import INTRODUCTION, Tier, left_out
 from brim.tokens.calibrate import Ratio
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter

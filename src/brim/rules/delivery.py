@@ -25,10 +25,9 @@ from brim.rules.stored import (
     StoredEdge,
     StoredRule,
     StoredRules,
-    WordMatch,
 )
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
-from brim.rules.when import LANGUAGE, PATH, Case, case_words
+from brim.rules.when import LANGUAGE, PATH, TEST_FILES, Case, case_words
 
 START = "start"
 """A session begins, or its window was cleared or compacted."""
@@ -188,24 +187,23 @@ def _now(
     matches = rules.sharing_words(situation)
     meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
     meeting_ids = {ref.id for ref in meeting}
-    sharing = []
-    for ref in rules.refs(matches):
-        is_new = ref.id not in meeting_ids and not _is_told(ref.id, session)
-        if is_new and not (moment == CALL and ref.waits):
-            sharing.append(ref)
-    refs = [*_in_order(meeting, matches), *_in_order(sharing, matches)]
-    by_number = rules.numbered([ref.number for ref in refs[:limit]])
+    told_ids = {id for id in session.shown if _is_told(id, session)}
+    numbers = [ref.number for ref in _in_order(meeting, matches.scores)]
+    numbers += rules.ranked(
+        matches.scores, without=meeting_ids | told_ids, with_waiting=moment != CALL
+    )
+    by_number = rules.numbered(numbers[:limit])
     choices = []
-    for ref in refs[:limit]:
-        rule = by_number.get(ref.number)
+    for number in numbers[:limit]:
+        rule = by_number.get(number)
         if rule is None:
             continue  # another file has the same rule
-        if ref.id in meeting_ids:
+        if rule.id in meeting_ids:
             choices.append(_met(rule, situation))
         else:
-            stem = matches[ref.number].stems[0]
-            choices.append(Choice(rule, Tier.FULL, BY_WORDS, f'now: shares "{stem}"'))
-    return choices, len(refs) - len(refs[:limit])
+            reason = f'now: shares "{matches.stems[number]}"'
+            choices.append(Choice(rule, Tier.FULL, BY_WORDS, reason))
+    return choices, len(numbers) - len(numbers[:limit])
 
 
 def _met(rule: StoredRule, situation: Situation) -> Choice:
@@ -214,12 +212,11 @@ def _met(rule: StoredRule, situation: Situation) -> Choice:
     return Choice(rule, Tier.FULL, BY_WHEN_MUST if rule.must else BY_WHEN, reason)
 
 
-def _in_order(refs: list[RuleRef], matches: dict[int, WordMatch]) -> list[RuleRef]:
+def _in_order(refs: list[RuleRef], scores: dict[int, float]) -> list[RuleRef]:
     """Return *refs*: musts first, then those that share more, then older."""
 
     def order(ref: RuleRef) -> tuple[bool, float, tuple[int, str, int]]:
-        match = matches.get(ref.number)
-        return not ref.must, -match.score if match else 0.0, ref.age
+        return not ref.must, -scores.get(ref.number, 0.0), ref.age
 
     return sorted(refs, key=order)
 
@@ -232,6 +229,8 @@ def _is_told(id: str, session: Session) -> bool:
 
 def _case_reason(case: Case) -> str:
     first = case[0]
+    if first.values == TEST_FILES:
+        return case_words(case)
     if first.key == PATH:
         return f"file {case_words(case)}"
     if first.key != LANGUAGE:

@@ -17,7 +17,9 @@ def check_of(rule: WrittenRule, *, is_agreed: bool = True) -> RuleCheck | None:
     words = rule.text
     if rule.checks or not is_agreed:
         words = ""
-    check = check_for(words)
+    check = None
+    if words:
+        check = check_for(words)
     if rule.before_done:
         check = _with_declared_end(check, rule.before_done)
     if check is None:

@@ -1,8 +1,11 @@
 """Conditions that the words of a rule say: *In Python files, …*, *never edit dist/*.
 
-Nothing is scored: a pattern fits or it doesn't, and a pattern that was wrong on more than a tenth
-of real rules isn't here (*before committing* was). Only the object of the verb counts: "when you
-touch src/api/** update openapi.yaml" is about ``src/api/**``. A *for example* says nothing.
+Nothing is scored. A condition stands in one of a few constructions, and each has a place for one
+topic: a scope (*In Go code, …*), a subject (*Shell scripts start with …*), a label (*Python: …*),
+the object of a trigger (*when you touch src/api/ …*), a moment (*before committing*), a command
+(*before `npm publish`*), or what is forbidden (*never edit dist/*). Only what stands in that place
+counts: "when you touch src/api/ update openapi.yaml" is about ``src/api/``, and a *for example*
+says nothing.
 """
 
 from __future__ import annotations
@@ -10,83 +13,62 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from brim.rules.prose_words import (
-    COMMAND,
-    FOLDER_NAME,
-    commands_in,
-    folders_in,
-    leading_paths,
-    paths_in,
-    split_languages,
-)
+from brim.rules.prose_words import COMMAND, commands_in, folders_in, leading_paths, paths_in
+from brim.rules.topics import Topic, leading_topic
 from brim.rules.when import ALWAYS, BRANCH, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
 
-_CODE = (
-    r"(?:source |test |unit test )?(?:files?|code|modules?|scripts?|components?|sources?|packages?"
-    r"|classes|changes|tests?)"
-)
-_EDITING = (
-    r"(?:touch|edit|chang|modify|modifi|updat|alter|add|creat|writ|work on|mov|renam|delet|remov)"
-    r"\w*"
-)
-_NOT = r"(?:never|do not|don['’]t|must not|may not|cannot|can['’]t|should not|shouldn['’]t|avoid)"
 # Patterns are compiled when the first sentence needs them: all of them would take a hook longer
 # than everything else, and a look at the words shows that most can't fit.
-_EXAMPLE = r"(?i)^(?:for example|e\.g\.|for instance|such as)\b"
-_SENTENCE_END = r"(?<=[.!?])\s+(?=[A-Z`*])"
-_LABEL = r"^[\w /&()'-]{2,40}(?::| -)\s+(?=[A-Z])"
-_EMPHASIS = r"\*\*|__"
+_EXAMPLE = (
+    r"(?i)^(?:for example|e\.g\.|for instance|such as|note:|par exemple|zum Beispiel|z\. ?B\.)"
+)
+_SENTENCE_END = r"(?<=[.!?])\s+(?=[A-Z`*])|\s?;\s"
+_OPENING_WORDS = 2
+"""Words of a sentence that only opens a rule: *Be careful.*"""
+_EMPHASIS = r"(?<![\w/`*])(\*\*|__)(?=[^\s*])(.+?)(?<=\S)\1(?![\w/`])"
+_LABEL_END = r"(?: (?:rules|style|conventions|guidelines|standards))?(?::| -| –| —)\s"
+_WORDY_LABEL = r"^[\w /&()'-]{2,40}(?::| -| –| —)\s+(?=[A-Z`])"
 
-_SCOPE = (
+_SCOPE = r"^(?i:in|inside|within|under|for|dans|en|em|im|unter|pour|para|für|bei)\s+"
+_SCOPE_WORDS = (
     r"^(?i:in|for|within|inside|under)\s+(?P<scope>(?:\([^)]*\)|[^,:.(]|\.(?=\w|/|\*))*?)(?:,|:)\s"
 )
-_SCOPE_START = r"^(?:(?i:all|any|new|existing|the)\s+)*"
-_WHEN_EDITING = (
-    r"(?i)\b(?:when(?:ever)?|if|after|before|once|any time|every time|each time|while)\s+"
-    r"(?:(?:you|you've|you have|we|are|have|ever)\s+)*"
-    rf"{_EDITING}\s+"
+_MUST = (
+    r"\s+(?i:must|should|may|can|cannot|can['’]t|need|needs|shall|never|always|"
+    r"(?:is|are) (?:generated|read-only|append|vendored|frozen|off-limits|auto))\b"
+)
+_NO_VERB = (
+    r"\s+(?i:and|or|in|of|from|for|with|that|which|to|as|by|on|at|when|if|und|oder|et|ou|y|e|o|mit"
+    r"|ohne|für|avec|sans|pour|con|sin|para|com|sem)\b"
+)
+_VERB = r"\s+[^\W\d_]+"
+_TESTS_EXIST = (
+    r"(?i)\btests? (?:must|should|need to|have to) (?:\w+ )?(?:cover|exist|pass|accompany|run"
+    r"|be (?:added|written|included|green|run))"
+)
+
+_TRIGGER = (
+    r"(?i)\b(?:when(?:ever)?|if|after|before|once|while|(?:any|every|each) time|wenn|falls|bevor"
+    r"|nachdem|sobald|quand|lorsque|si|après|avant de|cuando|antes de|después de|al|quando|se"
+    r"|depois de|ao)\s+"
+    r"(?:(?:you|you['’]ve|you have|you['’]re|we|are|have|ever|also|du|ihr|Sie|man|tu|vous|on|você"
+    r"|tú)\s+)*"
+)
+_EDITING = (
+    r"(?:touch|edit|chang|modify|modifi|updat|alter|add|creat|writ|mov|renam|delet|remov|touchez"
+    r"|toqu|toc|cambi|edit|mud|mex|escrib|escrev|écri)\w*"
+    r"|work(?:ing)? (?:in|on|with|under)|making changes (?:to|in)|make changes (?:to|in)"
 )
 _OBJECT_START = (
-    r"(?i)^(?:(?:the|an?|any|all|new|existing|files?|code|anything|something|in|under|inside|within"
-    r"|of|to|or)\s+)*"
+    r"(?i)^(?:(?:the|an?|any|all|new|existing|a file|files?|code|anything|something|in|under"
+    r"|inside|within|of|to|or|en|em|dans|un|une|le|la|les|o|os|el|los)\s+)*"
 )
-_LANGUAGE_START = r"^(?:(?i:the|an?|any|all|new|existing)\s+)*"
+_VERB_AT_END = r"\s+(?i:änder|bearbeit|anfass|editier|berühr|anpass)\w*"
 _CHANGES_TO = (
-    r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
-    r"(?:the |any |files? (?:in|under) )*"
+    r"(?i)(?:(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)"
+    r"|\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of|under)"
+    r"|\bbei (?:jeder |allen )?Änderung(?:en)? (?:an|in|unter))\s+"
 )
-_AFTER_CHANGES = (
-    r"(?i)\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?"
-)
-_MUST = r"(?i)\s(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b"
-_FILES_UNDER = (
-    r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
-    r"(?:under|in|inside|within|below|matching)\s+(?:the )?"
-)
-_NEVER_EDIT = (
-    rf"(?i)\b{_NOT}\s+(?:ever |directly |manually |hand-)?"
-    r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
-    r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
-)
-_NEVER_RUN = (
-    rf"(?i)\b{_NOT}\s+(?:ever |directly |manually )?(?:us|run|invok|call|execut)\w*\s+"
-    rf"(?:the |raw |plain |bare )?(?P<commands>{COMMAND}(?:(?:,| or| and|, or|/) {COMMAND})*)"
-)
-_BEFORE_RUNNING = (
-    r"(?i)\b(?:before|when(?:ever)?|if|while|prior to) (?:you |we )?"
-    r"(?:run|runn|execut|invok|us|call)(?:ning|ing|e)?\s+(?:any |the )*"
-    rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*)"
-)
-_ALL_COMMANDS = (
-    rf"(?i)\b(?:all|any|every|each) (?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*) "
-    r"(?:commands?|calls?|invocations?)\b"
-)
-_PLACE = (
-    r"^(?i:in|inside|within|under|dans|en|em|im|unter)\s+"
-    r"(?:(?i:the|all|any|new|every|existing|les?|la|los|as|os|den|der|dem|allen?|fichiers|archivos"
-    r"|arquivos|Dateien|dossiers?|carpetas?|pastas?|Ordner|Verzeichnis)\s+)*"
-)
-_THING_THERE = rf" (?:folder|directory|{_CODE})"
 _IS_CHANGED = (
     r" (?:changes?\b|(?:is|are|was|were|has|have)(?: been)? "
     r"(?:changed|edited|modified|touched|updated|added|moved|renamed|deleted|removed))"
@@ -98,46 +80,65 @@ _CHANGED_IN = (
     r"(?:changed|edited|modified|touched|updated|added|created|moved|renamed|deleted|removed) "
     r"(?:in|under|inside|within|to|from) (?:the )?"
 )
-_EDITING_ELSEWHERE = (
-    r"(?i)\b(?:bei (?:jeder |allen )?Änderung(?:en)? (?:an|in|unter)(?: der| dem| den)?"
-    r"|cuando (?:edites|modifiques|cambies|toques)"
-    r"|(?:quand|lorsque|si) (?:tu modifies|vous modifiez|tu changes|vous changez)"
-    r"|quando (?:você )?(?:editar|alterar|modificar|mudar|modifichi|cambi)) "
+
+_RUN_VERB = (
+    r"(?i:(?:run|runn|execut|invok|us|call|lanc|ejecut|rod|hac|faz|fair|eseguir|d['’]exécut)\w*)\s+"
 )
-"""In German, Spanish, French, Portuguese and Italian."""
-_BEFORE_COMMAND = (
-    rf"(?i)\b(?:before|after|vor|nach|avant|après|antes de|después de|depois de|prima di) "
-    r"(?:(?:every|each|any|a|the|jedem|dem|einem|de lancer|d['’]exécuter|chaque|cada"
-    r"|faire|hacer|fazer|ejecutar|executar|rodar|eseguire|ogni) )*"
-    rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/| oder| ou| o) {COMMAND})*)(?=[\s,.;:)]|$)"
+_COMMANDS = rf"(?P<commands>{COMMAND}(?:(?:,| or| and|, or|/| oder| ou| o) {COMMAND})*)"
+_AROUND = (
+    r"(?i)\b(?:before|after|when(?:ever)?|if|while|prior to|vor|nach|avant|après|antes de"
+    r"|después de|depois de|prima di)\s+(?:(?:you|we|every|each|any|a|the|jedem|dem|einem|de"
+    r"|chaque|cada|ogni)\s+)*"
 )
+_AROUND_RUN = rf"{_AROUND}{_RUN_VERB}(?:(?:any|the)\s+)*{_COMMANDS}(?=[\s,.;:)]|$)"
+_AROUND_COMMAND = rf"{_AROUND}{_COMMANDS}(?=[\s,.;:)]|$)"
+_DONE_WITH = (
+    rf"(?i)\b(?:before|after|when(?:ever)?|if|while) (?:you |we )?[a-z-]+(?: [a-z]+){{0,3}}"
+    r" (?:with|by running|using|via)"
+    rf" {_COMMANDS}"
+)
+_ALL_COMMANDS = rf"(?i)\b(?:all|any|every|each) {_COMMANDS} (?:commands?|calls?|invocations?)\b"
+_COMMAND_IS = (
+    rf"^(?:(?:The|Any) )?{_COMMANDS}\s+(?i:must|should|may|needs?|requires?|is (?:not |never )?"
+    r"(?:allowed|forbidden|banned|prohibited|off)|takes|deletes)\b"
+)
+_NOT = r"(?:never|do not|don['’]t|must not|may not|cannot|can['’]t|should not|shouldn['’]t|avoid)"
+_NEVER_RUN = (
+    rf"(?i)\b{_NOT}\s+(?:ever |directly |manually )?(?P<verb>us|run|invok|call|execut)\w*\s+"
+    rf"(?:the |raw |plain |bare )?{_COMMANDS}"
+)
+_NEVER_COMMAND = rf"^(?i:never|no|kein|keine|nunca|jamais|nie)\s+{_COMMANDS}"
+_NEVER_EDIT = (
+    rf"(?i)^(?:please |you )?{_NOT}\s+(?:ever |directly |manually |hand-)?"
+    r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
+    r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
+)
+_MOMENTS = (
+    (r"commit(?:s|ting)?(?! (?:messages?|to the|hooks?))", "git commit"),
+    (r"push(?:es|ing)?", "git push"),
+    (r"rebas(?:e|ing)", "git rebase"),
+    (
+        r"(?:open|creat|submit|submitt|rais)(?:s|e|es|ing)? (?:an? |the |any |your )?"
+        r"(?:PRs?|pull requests?|merge requests?)",
+        "gh pr create",
+    ),
+)
+"""What is done at a moment, and the command that does it."""
 _BRANCH = (
     r"(?i)(?:^on|\b(?:if|when|while)(?: you(?:['’]re| are)?)? on) (?:the |an? |any )?"
     r"(?:[a-z]+ branch(?:es)? \()?`?(?P<branch>main|master|develop|trunk|[\w-]+/[\w*-]+)`?"
     r"(?= branch|[,)])"
 )
-_IN_TESTS = (
-    r"(?i)^(?:in (?:unit |integration |e2e )?tests?[,:]"
-    r"|(?:unit |integration |e2e )?tests? (?:should|must|do not|don['’]t|never|may not)\b)"
-)
-_TESTS_EXIST = (
-    r"(?i)\btests? (?:must|should) (?:\w+ )?(?:cover|exist|pass|accompany|run|be (?:added|written|"
-    r"included|green|run))"
-)
 
-TEST_FILES = (
-    "tests/**",
-    "test/**",
-    "__tests__/**",
-    "spec/**",
-    "test_*",
-    "*_test.*",
-    "*.test.*",
-    "*.spec.*",
-    "*Test.*",
-    "*_spec.*",
+_ENDING = r"(?i)(?P<before>[\w.']+)\s+(?:in|inside|within|for|dans|en|em)\s+"
+_PHRASE_END = r"\s*(?:\([^)]*\))?\s*[.;:!)]|\s*$"
+_NO_SCOPE_AFTER = (
+    " as like see than defined described documented listed found lives explained written e.g. done"
 )
-"""Where tests are, in most projects."""
+_PUTS = r"(?i)\b(?:put|place|live|store|belong|go|goes|add|create|save|define|keep|write|look)s?\b"
+_WRITES = (
+    r"^(?i:write|keep|prefix|format|start|end|begin|use|phrase|make)\s+(?:(?:all|your|the)\s+)*"
+)
 
 _MOMENT_OF_HEADING = (
     (r"(?:git )?commits?(?: messages?| titles?| style| guidelines| conventions)?", "git commit"),
@@ -166,30 +167,51 @@ def inferred_condition(text: str, heading: str = "") -> Condition:
     return ALWAYS
 
 
-def _clauses(text: str, heading: str) -> Iterator[Clause]:
-    plain = re.sub(r"\s+", " ", re.sub(_EMPHASIS, "", text)).strip()
-    yield from _of_label(plain)
-    body = re.sub(_LABEL, "", plain)
-    sentences = re.split(_SENTENCE_END, body)
-    # "Change it only through X. Never run Y." is about more than running Y.
-    yield from _of_prohibition(sentences[0])
-    for sentence in sentences:
+def _clauses(text: str, heading: str) -> list[Clause]:
+    plain = re.sub(r"\s+", " ", re.sub(_EMPHASIS, r"\2", text)).strip()
+    if re.match(_EXAMPLE, plain):
+        return []
+    label, body = _label(plain)
+    clauses = _of_sentences(body)
+    if clauses:
+        return clauses  # a sentence that names its own moment is more exact than what is above it
+    if label is not None:
+        return [label]
+    return list(_of_heading(re.sub(r"[*`#]", "", heading).strip()))
+
+
+def _of_sentences(body: str) -> list[Clause]:
+    """Return what the first sentence says, and what the others add to it. If the first one is
+    always true, the rule is: "Change it only through X. Never run Y." is about more than Y."""
+    clauses: list[Clause] = []
+    for sentence in re.split(_SENTENCE_END, body):
         if re.match(_EXAMPLE, sentence):
             continue
-        for reader in _READERS:
-            yield from reader(sentence)
-    yield from _of_heading(re.sub(r"[*`#]", "", heading).strip())
+        own = _of_sentence(sentence)
+        is_opening = len(sentence.split()) <= _OPENING_WORDS
+        if not own and not clauses and not is_opening:
+            return []
+        clauses += own
+    return clauses
 
 
-def _of_label(text: str) -> Iterator[Clause]:
-    if ": " not in text:
-        return
-    languages, after = split_languages(text)
-    if languages and re.match(rf"(?: {_CODE})?:\s", after):
-        yield Clause(LANGUAGE, tuple(languages))
-    paths = leading_paths(text)
-    if paths and text[len(paths) :].startswith(": "):
-        yield from _path_clause(paths)
+def _of_sentence(sentence: str) -> list[Clause]:
+    if re.match(r"(?i)only\b", sentence):
+        return []  # "only push after running X" is about pushing
+    clauses: list[Clause] = []
+    for reader in _READERS:
+        clauses += reader(sentence)
+    return clauses
+
+
+def _label(text: str) -> tuple[Clause | None, str]:
+    """Return what a label such as *Python:* says, and the text without its label."""
+    topic = leading_topic(text)
+    if topic is not None:
+        end = re.match(_LABEL_END, text[topic.end :])
+        if end is not None:
+            return topic.clause, text[topic.end + end.end() :]
+    return None, re.sub(_WORDY_LABEL, "", text)
 
 
 def _of_heading(heading: str) -> Iterator[Clause]:
@@ -199,33 +221,132 @@ def _of_heading(heading: str) -> Iterator[Clause]:
             yield Clause(TASK, (command.split()[1],))
 
 
+# Where a topic stands in a sentence ---------------------------------------------------------------
+
+
 def _of_scope(sentence: str) -> Iterator[Clause]:
-    scope = re.match(_SCOPE, sentence)
-    if scope is None:
-        return
-    words = scope["scope"].strip()
-    languages, after = split_languages(re.sub(_SCOPE_START, "", words))
-    if languages and re.fullmatch(rf"(?: {_CODE})?", after):
-        yield Clause(LANGUAGE, tuple(languages))
-        return
-    paths = paths_in(words) or folders_in(words)
-    if paths:
-        yield Clause(PATH, tuple(paths))
-
-
-def _of_place(sentence: str) -> Iterator[Clause]:
-    """Read *In src/api/ all names …*, without a comma."""
-    start = re.match(_PLACE, sentence)
+    """Read *In Python files, …* and *In src/api/ all names …*."""
+    start = re.match(_SCOPE, sentence)
     if start is None:
         return
-    target = sentence[start.end() :]
-    paths = leading_paths(target)
-    if paths:
-        yield from _path_clause(paths)
+    after = sentence[start.end() :]
+    topic = leading_topic(after)
+    if topic is not None:
+        following = after[topic.end :]
+        if _ends_scope(topic, following):
+            yield topic.clause
         return
-    languages, after = split_languages(target)
-    if languages and re.match(_THING_THERE, after):
-        yield Clause(LANGUAGE, tuple(languages))
+    scope = re.match(_SCOPE_WORDS, sentence)
+    if scope is not None:
+        paths = paths_in(scope["scope"]) or folders_in(scope["scope"])
+        if paths:
+            yield Clause(PATH, tuple(paths))
+
+
+def _ends_scope(topic: Topic, following: str) -> bool:
+    """Whether nothing else belongs to the scope."""
+    if topic.is_bare:
+        return following[:1] in (",", ":")
+    return re.match(r"\s*(?:\([^)]*\))?\s*(?:,|:|\s)", following) is not None and not re.match(
+        r"\s+(?i:and|or|und|oder|et|ou|y|e)\s", following
+    )
+
+
+def _of_subject(sentence: str) -> Iterator[Clause]:
+    """Read *Shell scripts start with …* and *Files under dist/ are …*."""
+    topic = leading_topic(sentence)
+    if topic is None or topic.is_bare:
+        return
+    following = sentence[topic.end :]
+    if topic.is_plain_path:
+        has_verb = re.match(_MUST, following) is not None
+    else:
+        has_verb = bool(re.match(_VERB, following)) and not re.match(_NO_VERB, following)
+    if has_verb and not re.search(_TESTS_EXIST, sentence):
+        yield topic.clause
+
+
+def _of_trigger(sentence: str) -> Iterator[Clause]:
+    """Read *when you touch src/api/\\*\\** and *before committing*."""
+    for trigger in re.finditer(_TRIGGER, sentence):
+        if re.search(r"(?i)(?:for example|e\.g\.|such as),?\s*$", sentence[: trigger.start()]):
+            continue
+        target = sentence[trigger.end() :]
+        yield from _of_moment(target)
+        verb = re.match(rf"(?i)(?:{_EDITING})\s+", target)
+        if verb is not None:
+            yield from _of_object(target[verb.end() :])
+            continue
+        topic = leading_topic(target)
+        if topic is not None and re.match(_VERB_AT_END, target[topic.end :]):
+            yield topic.clause
+
+
+def _of_object(target: str) -> Iterator[Clause]:
+    topic = leading_topic(target) or leading_topic(re.sub(_OBJECT_START, "", target))
+    if topic is not None:
+        is_whole = not (topic.is_bare and re.match(r"\s+\w", target[topic.end :]))
+        if topic.clause.key != LANGUAGE or is_whole:
+            yield topic.clause
+        return
+    folders = folders_in(re.split(r"[,;:]", target)[0])
+    if folders:
+        yield Clause(PATH, tuple(folders))
+
+
+def _of_moment(target: str) -> Iterator[Clause]:
+    determiners = r"(?:(?:a|an|the|each|every|any|your|chaque|cada|jedem|dem)\s+)?"
+    for pattern, command in _MOMENTS:
+        if re.match(rf"(?i){determiners}(?:{pattern})(?![\w-])", target):
+            yield Clause(RUN, (command,))
+
+
+def _of_changes(sentence: str) -> Iterator[Clause]:
+    """Read *after changes to X* and *whenever X changes*."""
+    for start in re.finditer(_CHANGES_TO, sentence):
+        yield from _of_object(sentence[start.end() :])
+    for start in re.finditer(_CHANGED_IN, sentence):
+        yield from _path_clause(leading_paths(sentence[start.end() :]))
+    for start in re.finditer(_SUBJECT, sentence):
+        target = sentence[start.end() :]
+        paths = leading_paths(target)
+        if paths and re.match(_IS_CHANGED, target[len(paths) :]):
+            yield from _path_clause(paths)
+
+
+def _of_ending(sentence: str) -> Iterator[Clause]:
+    """Read *Never sleep in tests.* and *Use pathlib in Python files.*"""
+    is_forbidden = re.match(rf"(?i)(?:{_NOT}|no)\b", sentence) is not None
+    if not is_forbidden and re.match(_PUTS, sentence):
+        return
+    for start in re.finditer(_ENDING, sentence):
+        if start["before"].lower() in _NO_SCOPE_AFTER.split():
+            continue
+        phrase = sentence[start.end() :]
+        topic = leading_topic(phrase)
+        if topic is None or topic.is_bare or not re.match(_PHRASE_END, phrase[topic.end :]):
+            continue
+        is_other_part = re.search(r"[:–—]\s", sentence[: start.start()]) is not None
+        may_be_place = is_forbidden and not is_other_part
+        if may_be_place or topic.clause.key != PATH or _is_named(phrase):
+            yield topic.clause
+
+
+def _is_named(text: str) -> bool:
+    """Whether *text* begins with a topic that has a name of its own, rather than with a path."""
+    return not re.match(r"(?:\w+ ){0,4}[`*./]|(?:\w+ ){0,4}\S*/", text)
+
+
+def _of_writing(sentence: str) -> Iterator[Clause]:
+    """Read *Write commit messages in English.*"""
+    start = re.match(_WRITES, sentence)
+    if start is None:
+        return
+    topic = leading_topic(sentence[start.end() :])
+    if topic is None or topic.clause.key != RUN:
+        return
+    if not re.match(r"(?:,| and| or)\s", sentence[start.end() + topic.end :]):
+        yield topic.clause
 
 
 def _of_branch(sentence: str) -> Iterator[Clause]:
@@ -234,98 +355,35 @@ def _of_branch(sentence: str) -> Iterator[Clause]:
         yield Clause(BRANCH, (branch["branch"],))
 
 
-def _of_editing(sentence: str) -> Iterator[Clause]:
-    moment = re.search(_WHEN_EDITING, sentence)
-    if moment is None or re.search(r"(?i)for example,?\s*$", sentence[: moment.start()]):
-        return
-    target = sentence[moment.end() :]
-    paths = leading_paths(re.sub(_OBJECT_START, "", target))
-    if paths:
-        yield from _path_clause(paths)
-        return
-    languages, after = split_languages(re.sub(_LANGUAGE_START, "", target))
-    if languages and re.match(f" {_CODE}", after):
-        yield Clause(LANGUAGE, tuple(languages))
-        return
-    folders = folders_in(re.split(r"[,;:]", target)[0])
-    if folders:
-        yield Clause(PATH, tuple(folders))
-
-
-def _of_changes(sentence: str) -> Iterator[Clause]:
-    after_changes = re.search(_AFTER_CHANGES, sentence)
-    if after_changes is not None:
-        languages, _ = split_languages(sentence[after_changes.end() :])
-        if languages:
-            yield Clause(LANGUAGE, tuple(languages))
-    for pattern in (_CHANGES_TO, _CHANGED_IN, _EDITING_ELSEWHERE):
-        yield from _path_clause(_paths_after(pattern, sentence))
-    yield from _path_clause(_changed_paths(sentence))
-    if re.search(_MUST, sentence):
-        yield from _path_clause(_files_under(sentence))
-
-
-def _changed_paths(sentence: str) -> str:
-    """Return the paths that are the subject of a change: *whenever package.json changes*."""
-    for start in re.finditer(_SUBJECT, sentence):
-        target = sentence[start.end() :]
-        paths = leading_paths(target)
-        if paths and re.match(_IS_CHANGED, target[len(paths) :]):
-            return paths
-    return ""
-
-
-def _files_under(sentence: str) -> str:
-    """Return the paths of which *sentence* says what files under them must be."""
-    for start in re.finditer(_FILES_UNDER, sentence):
-        target = sentence[start.end() :]
-        paths = leading_paths(target)
-        folder = re.match(FOLDER_NAME, target)
-        if not paths and folder is not None:
-            paths = folder[0]
-        after = target[len(paths) :].removeprefix(" folder").removeprefix(" directory")
-        if paths and re.match(_MUST, after):
-            return paths
-    return ""
-
-
-def _paths_after(pattern: str, text: str) -> str:
-    """Return the list of paths that follows the first *pattern* in *text* that is followed by
-    one."""
-    for start in re.finditer(pattern, text):
-        paths = leading_paths(text[start.end() :])
-        if paths:
-            return paths
-    return ""
-
-
-def _of_prohibition(sentence: str) -> Iterator[Clause]:
-    if not re.search(rf"(?i)\b{_NOT}\s", sentence):
-        return
-    yield from _path_clause(_paths_after(_NEVER_EDIT, sentence))
-    if "`" not in sentence:
-        return
-    for match in re.finditer(_NEVER_RUN, sentence):
-        yield from _command_clause(match["commands"])
+# Commands and what is forbidden -------------------------------------------------------------------
 
 
 def _of_commands(sentence: str) -> Iterator[Clause]:
     if "`" not in sentence:
         return
-    for pattern in (_BEFORE_RUNNING, _BEFORE_COMMAND, _ALL_COMMANDS):
+    for pattern in (_AROUND_RUN, _DONE_WITH, _ALL_COMMANDS):
+        for match in re.finditer(pattern, sentence):
+            yield from _command_clause(match["commands"], is_run=True)
+    for pattern in (_AROUND_COMMAND, _COMMAND_IS):
         for match in re.finditer(pattern, sentence):
             yield from _command_clause(match["commands"])
 
 
-def _command_clause(words: str) -> Iterator[Clause]:
-    commands = commands_in(words)
+def _of_prohibition(sentence: str) -> Iterator[Clause]:
+    if "`" in sentence:
+        for match in re.finditer(_NEVER_RUN, sentence):
+            is_run = not match["verb"].lower().startswith("us")
+            yield from _command_clause(match["commands"], is_run=is_run)
+        for match in re.finditer(_NEVER_COMMAND, sentence):
+            yield from _command_clause(match["commands"])
+    for start in re.finditer(_NEVER_EDIT, sentence):
+        yield from _path_clause(leading_paths(sentence[start.end() :]))
+
+
+def _command_clause(words: str, *, is_run: bool = False) -> Iterator[Clause]:
+    commands = commands_in(words, is_run=is_run)
     if commands:
         yield Clause(RUN, tuple(commands))
-
-
-def _of_tests(sentence: str) -> Iterator[Clause]:
-    if re.match(_IN_TESTS, sentence) and not re.search(_TESTS_EXIST, sentence):
-        yield Clause(PATH, TEST_FILES)
 
 
 def _path_clause(words: str) -> Iterator[Clause]:
@@ -338,10 +396,12 @@ def _path_clause(words: str) -> Iterator[Clause]:
 
 _READERS: tuple[Callable[[str], Iterator[Clause]], ...] = (
     _of_scope,
-    _of_place,
-    _of_branch,
-    _of_editing,
+    _of_prohibition,
+    _of_subject,
+    _of_trigger,
     _of_changes,
+    _of_ending,
+    _of_writing,
+    _of_branch,
     _of_commands,
-    _of_tests,
 )

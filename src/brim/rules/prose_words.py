@@ -19,7 +19,7 @@ _ENDINGS = (
 """Endings of files, each between spaces."""
 _FILES = "Dockerfile|Makefile|Justfile|Gemfile|Rakefile"
 _BARE_PATH = (
-    rf"{_FILES}"
+    rf"(?:{_FILES})(?!\w)"
     r"|(?:\.?/)?(?:[\w.@*\[\]{}-]+/)+(?:[\w.*{},-]*\w|\*{1,2})?"
     r"|\*\.\{?\w+[\w,.]*\w*\}?|[\w-]+\.\w+(?![\w(/])|\.\w+(?= files?\b)"
 )
@@ -30,6 +30,7 @@ _NEXT_LANGUAGE = r"\s*(?:/|,? and|,? or|,|&)\s*"
 FOLDER_NAME = r"`[\w-]+`"
 COMMAND = r"`[^`]+`"
 
+_ANY_COMMAND = r"[a-z][a-z0-9_./-]*(?: [^()=]+)?"
 _SCRIPT = re.compile(r"(?:\./)?(?:scripts?|bin|vendor/bin|tools)/[\w.-]+")
 _PLACEHOLDER = re.compile(r"\s+(?:<[^>]*>|\[[^\]]*\]|\{[^}]*\}|\.\.\.|…).*$")
 _SITE = re.compile(r"[\w-]+\.(?:com|org|io|dev|net)/")
@@ -42,21 +43,18 @@ def split_languages(text: str) -> tuple[list[str], str]:
     (['typescript', 'vue', 'go'], ' files')
     """
     languages: list[str] = []
+    start = 0
     end = 0
-    word = re.match(_LANGUAGE_WORD, text)
-    while word is not None:
+    while word := re.match(_LANGUAGE_WORD, text[start:]):
         language = cased_names().get(word[0]) or names().get(word[0].lower())
         if language is None:
             break
         languages.append(language)
-        end += word.end()
+        end = start + word.end()
         separator = re.match(_NEXT_LANGUAGE, text[end:])
         if separator is None:
             break
-        word = re.match(_LANGUAGE_WORD, text[end + separator.end() :])
-        if word is None:
-            break
-        end += separator.end()
+        start = end + separator.end()
     return languages, text[end:]
 
 
@@ -138,16 +136,19 @@ def folders_in(text: str) -> list[str]:
     return [f"{name.strip('`')}/**" for name in re.findall(FOLDER_NAME, text)]
 
 
-def commands_in(text: str) -> list[str]:
+def commands_in(text: str, *, is_run: bool = False) -> list[str]:
     """Return the commands between backticks in *text*, without their placeholders.
 
-    >>> commands_in("`npm run <script>` or `useState()`")
-    ['npm run']
+    If the words around say that it *is_run*, it needn't be of a program that brim knows.
+
+    >>> commands_in("`npm run <script>` or `useState()`"), commands_in("`fly deploy`", is_run=True)
+    (['npm run'], ['fly deploy'])
     """
     commands: list[str] = []
     for written in re.findall(r"`([^`]+)`", text):
         command = _PLACEHOLDER.sub("", written.strip())
-        if not _is_command(command):
+        looks_like_one = is_run and re.fullmatch(_ANY_COMMAND, command) is not None
+        if not looks_like_one and not _is_command(command):
             continue
         try:
             commands.append(checked_blocks([f"run {command}"])[0].removeprefix("run "))

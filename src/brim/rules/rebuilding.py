@@ -38,6 +38,8 @@ from brim.rules.source_reading import (
     read_source,
 )
 
+MOST_READ = 5
+"""Changed rules whose words a hook reads for their checks itself, if it doesn't need them now."""
 PATIENCE = 10.0
 """Seconds that a command waits for another process that makes the index."""
 
@@ -76,51 +78,102 @@ def _stamped_row(source: RuleSource) -> SourceRow:
     return SourceRow(source.path, source.kind, stamp.text, content_digest(source), read_at)
 
 
-def refreshed_index(
-    home: str,
-    database: sqlite3.Connection | None,
-    sources: list[RuleSource],
-    *,
-    limit: int | None,
-    in_background: Background | None,
-    discard: bool,
-) -> RuleIndex:
-    """Return an index that is up to date with *sources*; *database* is the one that isn't.
+class Refresher:
+    """Brings the index of *home* up to date with *sources*. *limit*, *in_background* and
+    *needs_checks* are as in ``RuleReader``."""
 
-    *limit*, *in_background* and *discard* are as in ``open_index``.
-    """
-    readings = SourceReadings()
-    large: list[RuleSource] = []
-    if limit is not None:
-        for source in stale_sources(database, sources):
-            if _changes_in(database, source, readings) > limit:
-                large.append(source)
-    if large:
-        if in_background is not None:
-            in_background(large)
-        return _index_for_now(database, sources, large, "")
-    patience = PATIENCE if limit is None else HOOK_PATIENCE
-    path = os.path.join(home, NAME)
-    try:
-        written = _write_index(path, sources, readings, patience=patience, discard=discard)
-    except (OSError, StoreError, sqlite3.Error) as error:
-        is_busy = getattr(error, "reason", "") == "busy"  # another process writes it now
-        return _index_for_now(database, sources, [], "" if is_busy else str(error))
-    except BaseException:
-        if in_background is not None:  # a hook's time is over: the next one finds the index
-            in_background(sources)
-        raise
-    if database is not None:
-        database.close()
-    return RuleIndex(written, sources, news_of(written, sources))
+    def __init__(
+        self,
+        home: str,
+        sources: list[RuleSource],
+        *,
+        limit: int | None,
+        in_background: Background | None,
+        needs_checks: bool,
+    ) -> None:
+        self._path = os.path.join(home, NAME)
+        self._sources = sources
+        self._limit = limit
+        self._start = in_background or _do_nothing
+        self._needs_checks = needs_checks
+        self._readings = SourceReadings()
+
+    def refresh(self, database: sqlite3.Connection | None, *, discard: bool) -> RuleIndex:
+        """Return an index that is up to date; *database* is the one that isn't."""
+        try:
+            return self._refreshed(database, discard=discard)
+        except (OSError, StoreError, sqlite3.Error) as error:
+            is_busy = getattr(error, "reason", "") == "busy"  # another process writes it now
+            return _index_for_now(database, self._sources, [], "" if is_busy else str(error))
+        except BaseException:
+            self._start(self._sources)  # a hook's time is over: the next one finds the index
+            raise
+
+    def _refreshed(self, database: sqlite3.Connection | None, *, discard: bool) -> RuleIndex:
+        reads_words = True
+        if self._limit is not None:
+            changes = self._changes(database)
+            large = [source for source, count in changes if count > self._limit]
+            if large:
+                self._start(large)
+                return _index_for_now(database, self._sources, large, "")
+            count = sum([count for _, count in changes])
+            reads_words = self._needs_checks or count <= MOST_READ
+        written = self._write(discard=discard, reads_words=reads_words)
+        if not reads_words:
+            self._start(self._sources)
+        if database is not None:
+            database.close()
+        return RuleIndex(written, self._sources, news_of(written, self._sources))
+
+    def _changes(self, database: sqlite3.Connection | None) -> list[tuple[RuleSource, int]]:
+        """Return the sources that aren't up to date, and how many rules of each have to be
+        compiled."""
+        stale = stale_sources(database, self._sources, needs_checks=self._needs_checks)
+        return [(source, _changes_in(database, source, self._readings)) for source in stale]
+
+    def _write(self, *, discard: bool, reads_words: bool) -> sqlite3.Connection:
+        """Make the index anew and put it in place of the old one; return it, open."""
+        patience = PATIENCE if self._limit is None else HOOK_PATIENCE
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        with locked(f"{self._path}.lock", patience=patience):
+            database = None if discard else opened_whole(self._path, self._sources)
+            if database is not None and not self._stale(database, reads_words=reads_words):
+                return database  # another process was faster
+            built = _copy_in_memory(database)
+            if database is not None:
+                database.close()
+            try:
+                built.execute("BEGIN")
+                for source in self._stale(built, reads_words=reads_words):
+                    reading = self._readings.read(source)
+                    write_source(built, reading.row, reading.state, reads_words=reads_words)
+                built.execute("COMMIT")
+                data = built.serialize()
+            finally:
+                built.close()
+            for ending in ("-wal", "-shm", "-journal"):  # of a database that isn't ours
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path + ending)
+            # After a crash of the machine it's made again, so nothing waits for the disk.
+            replace_file(self._path, data, durable=False)
+        written = opened_whole(self._path, self._sources)
+        if written is None:
+            raise OSError(f"{self._path} can't be read after it was written")
+        return written
+
+    def _stale(self, database: sqlite3.Connection, *, reads_words: bool) -> list[RuleSource]:
+        return stale_sources(database, self._sources, needs_checks=reads_words)
+
+
+def _do_nothing(_: list[RuleSource]) -> None:
+    pass
 
 
 def _changes_in(
     database: sqlite3.Connection | None, source: RuleSource, readings: SourceReadings
 ) -> int:
-    """Return about how many rules of *source* have to be compiled."""
-    if estimated_count(source) <= LIMIT:
-        return 0
+    """Return how many rules of *source* have changed."""
     digests: set[str] = set()
     if database is not None:
         rows = database.execute(
@@ -131,43 +184,6 @@ def _changes_in(
         digests = {row[0] for row in rows}
     rules = readings.read(source).state.rules
     return sum(rule.digest not in digests for rule in rules)
-
-
-def _write_index(
-    path: str,
-    sources: list[RuleSource],
-    readings: SourceReadings,
-    *,
-    patience: float,
-    discard: bool,
-) -> sqlite3.Connection:
-    """Make the index anew and put it in place of the old one; return it, open."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with locked(f"{path}.lock", patience=patience):
-        database = None if discard else opened_whole(path, sources)
-        if database is not None and not stale_sources(database, sources):
-            return database  # another process was faster
-        built = _copy_in_memory(database)
-        if database is not None:
-            database.close()
-        try:
-            built.execute("BEGIN")
-            for source in stale_sources(built, sources):
-                reading = readings.read(source)
-                write_source(built, reading.row, reading.state)
-            built.execute("COMMIT")
-            data = built.serialize()
-        finally:
-            built.close()
-        for ending in ("-wal", "-shm", "-journal"):  # of a database that isn't ours
-            with suppress(FileNotFoundError):
-                os.unlink(path + ending)
-        # After a crash of the machine it's made again, so nothing waits for the disk.
-        replace_file(path, data, durable=False)
-    written = opened_whole(path, sources)
-    if written is None:
-        raise OSError(f"{path} can't be read after it was written")
-    return written
 
 
 def index_in_memory(sources: list[RuleSource]) -> RuleIndex:
@@ -200,7 +216,7 @@ def _index_for_now(
     if database is not None:
         database.close()
     news: list[str] = []
-    for source in stale_sources(built, sources):
+    for source in stale_sources(built, sources, needs_checks=False):
         if source in large or estimated_count(source) > LIMIT:
             row = replace(_stamped_row(source), path=path_now(source.path))
             write_source(built, row, read_blocks(source), is_exact=False)

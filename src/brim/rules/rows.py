@@ -25,22 +25,28 @@ class SourceRow(PlainData):
 
 
 def write_source(
-    database: sqlite3.Connection, source: SourceRow, state: SourceState, *, is_exact: bool = True
+    database: sqlite3.Connection,
+    source: SourceRow,
+    state: SourceState,
+    *,
+    is_exact: bool = True,
+    reads_words: bool = True,
 ) -> None:
     """Put the rules of *source* into the index in place of those that it has of it.
 
     A rule that hasn't changed isn't compiled again. Without *is_exact*, lines are charged their
-    bytes and no tokenizer is loaded.
+    bytes and no tokenizer is loaded. *reads_words* is as in ``compile_rule``.
     """
     counting = count_exactly if is_exact else count_bytes
-    old_numbers = _numbers_by_content(database, source.path)
+    old_numbers = _numbers_by_content(database, source.path, with_unread=not reads_words)
     compiled: list[RuleRow | None] = []
     for rule in state.rules:
         is_agreed = rule.digest not in state.proposed
         if (rule.name, rule.digest, is_agreed) in old_numbers:
             compiled.append(None)
         else:
-            compiled.append(compile_rule(rule, counting, is_agreed=is_agreed))
+            new_row = compile_rule(rule, counting, is_agreed=is_agreed, reads_words=reads_words)
+            compiled.append(new_row)
     number = _insert_source(database, source, state)
     for position, (rule, row) in enumerate(zip(state.rules, compiled, strict=True)):
         if row is not None:
@@ -57,12 +63,13 @@ def write_source(
 
 
 def _numbers_by_content(
-    database: sqlite3.Connection, path: str
+    database: sqlite3.Connection, path: str, *, with_unread: bool
 ) -> dict[tuple[str, str, bool], int]:
     rows = database.execute(
         "SELECT rules.name, rules.digest, rules.agreed, rules.number FROM rules"
-        " JOIN sources ON rules.source = sources.number WHERE sources.path = ?",
-        (path,),
+        " JOIN sources ON rules.source = sources.number"
+        " WHERE sources.path = ? AND rules.unread <= ?",
+        (path, with_unread),
     )
     numbers: dict[tuple[str, str, bool], int] = {}
     for name, digest, agreed, number in rows:
@@ -74,7 +81,7 @@ def _insert_source(database: sqlite3.Connection, source: SourceRow, state: Sourc
     """Add a row for *source* under another path; it gets its own when the old one is gone."""
     cursor = database.execute(
         "INSERT INTO sources (path, kind, stamp, content, read_at, rules, blocks, checks, tokens,"
-        " waiting, news) VALUES (?, ?, ?, ?, ?, 0, 0, 0, '[]', ?, ?)",
+        " waiting, news, unread) VALUES (?, ?, ?, ?, ?, 0, 0, 0, '[]', ?, ?, 0)",
         (
             f"{source.path}\n",
             source.kind,
@@ -96,6 +103,7 @@ def _drop_source(database: sqlite3.Connection, path: str) -> None:
     database.execute(f"DELETE FROM postings WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute(f"DELETE FROM edges WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute(f"DELETE FROM check_keys WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute(f"DELETE FROM blocks WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute("DELETE FROM rules WHERE source = ?", row)
     database.execute("DELETE FROM sources WHERE number = ?", row)
 
@@ -111,22 +119,32 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
     database.executemany("INSERT INTO postings VALUES (?, ?, ?)", postings)
     keys = [(key, number) for key in row.check_keys]
     database.executemany("INSERT INTO check_keys VALUES (?, ?)", keys)
+    blocks = [(*block.partition(" ")[::2], number) for block in json.loads(row.blocks)]
+    database.executemany("INSERT INTO blocks VALUES (?, ?, ?)", blocks)
     edges = [(number, *edge) for edge in row.edges]
     database.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules, checks and stems a source has, a checksum of its blocks, and what
-    telling all takes."""
-    totals: list[int] = []
-    count = 0
-    rows = database.execute("SELECT costs, length FROM rules WHERE source = ?", (number,))
-    for costs, length in rows:
-        full = [*json.loads(costs)[0], length]
-        totals = [sum(pair) for pair in zip(totals or [0] * len(full), full, strict=True)]
-        count += 1
+    """Note how many rules, checks and stems a source has, a checksum of its blocks, what telling
+    all takes, and how many rules' words weren't read."""
+    figures: list[list[int]] = []
+    unread_count = 0
+    rows = database.execute("SELECT costs, length, unread FROM rules WHERE source = ?", (number,))
+    for costs, length, is_unread in rows:
+        figures.append([*json.loads(costs)[0], length])
+        unread_count += is_unread
+    totals = [sum(column) for column in zip(*figures, strict=True)]
     keys = database.execute(KEYS_OF_SOURCE, (number,)).fetchone()[0]
     database.execute(
-        "UPDATE sources SET rules = ?, blocks = ?, checks = ?, tokens = ? WHERE number = ?",
-        (count, checksum_of_blocks(database, number), keys, json.dumps(totals), number),
+        "UPDATE sources SET rules = ?, blocks = ?, checks = ?, tokens = ?, unread = ?"
+        " WHERE number = ?",
+        (
+            len(figures),
+            checksum_of_blocks(database, number),
+            keys,
+            json.dumps(totals),
+            unread_count,
+            number,
+        ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-VERSION = 4
+VERSION = 5
 """Of the index: another one is made again."""
 
 SCHEMA = """
@@ -13,7 +13,7 @@ CREATE TABLE sources (
     number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, stamp TEXT NOT NULL,
     content TEXT NOT NULL, read_at INTEGER NOT NULL, rules INTEGER NOT NULL,
     blocks INTEGER NOT NULL, checks INTEGER NOT NULL,
-    tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL
+    tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL, unread INTEGER NOT NULL
 );
 CREATE TABLE rules (
     number INTEGER PRIMARY KEY, source INTEGER NOT NULL, position INTEGER NOT NULL,
@@ -22,13 +22,17 @@ CREATE TABLE rules (
     blocks TEXT NOT NULL, agreed INTEGER NOT NULL, scope TEXT NOT NULL, check_text TEXT NOT NULL,
     closing INTEGER NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
     full TEXT NOT NULL, summary TEXT NOT NULL, short TEXT NOT NULL, costs TEXT NOT NULL,
-    length INTEGER NOT NULL, line INTEGER NOT NULL
+    length INTEGER NOT NULL, line INTEGER NOT NULL, unread INTEGER NOT NULL
 );
 CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
 CREATE INDEX rules_by_section ON rules (source, section);
-CREATE INDEX rules_with_blocks ON rules (source) WHERE blocks <> '[]';
 CREATE INDEX rules_at_the_end ON rules (source) WHERE closing;
+CREATE TABLE blocks (
+    kind TEXT NOT NULL, pattern TEXT NOT NULL, rule INTEGER NOT NULL,
+    PRIMARY KEY (kind, pattern, rule)
+) WITHOUT ROWID;
+CREATE INDEX blocks_by_rule ON blocks (rule);
 CREATE TABLE check_keys (
     key TEXT NOT NULL, rule INTEGER NOT NULL, PRIMARY KEY (key, rule)
 ) WITHOUT ROWID;
@@ -71,6 +75,7 @@ COLUMNS = (
     "costs",
     "length",
     "line",
+    "unread",
 )
 """The columns of a rule that are its own."""
 
@@ -84,11 +89,10 @@ def checksum_of_blocks(database: sqlite3.Connection, source: int) -> int:
     """Return a checksum of the blocks of *source*, and of when they hold: a bit that flips in the
     file would lift one, and SQLite doesn't notice it."""
     rows = database.execute(
-        "SELECT name, condition, blocks FROM rules WHERE source = ? AND blocks <> '[]'"
-        " ORDER BY number",
+        "SELECT blocks.kind, blocks.pattern, rules.name, rules.condition FROM blocks"
+        " JOIN rules ON rules.number = blocks.rule WHERE rules.source = ?"
+        " ORDER BY blocks.kind, blocks.pattern, blocks.rule",
         (source,),
     )
-    checksum = 0
-    for row in rows:
-        checksum = zlib.crc32("\0".join(row).encode("utf-8", "replace"), checksum)
-    return checksum
+    text = "\n".join(["\0".join(row) for row in rows])
+    return zlib.crc32(text.encode("utf-8", "replace"))

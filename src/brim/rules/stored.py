@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log
 from typing import Any
 
@@ -22,13 +22,16 @@ from brim.rules.when import Clause, Condition
 K1 = 1.2
 B = 0.75
 """The usual constants of BM25."""
+NEVER_WAITS = "[]"
+"""The condition of a rule without a when, as the index has it."""
 MOST_CANDIDATES = 400
 """Rules that are looked at closely. A text of 3,000 tokens holds far fewer."""
 MOST_UNDER_HEADING = 100
 """Rules under one heading that are looked at."""
 _CHUNK = 500
 _DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
-_ENCODINGS = ("o200k_base", "cl100k_base")
+ENCODINGS = ("o200k_base", "cl100k_base")
+"""The vocabularies that lines are counted in; others are a ratio of the first."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class StoredRule(PlainData):
     must: bool
     kind: str
     protected: bool
-    condition: Condition
+    written_condition: str
+    """When it's told, as the index has it: few rules are asked."""
     lines: tuple[str, str, str]
     """Its lines in full, as a summary, and its name."""
     costs: tuple[tuple[int, ...], ...]
@@ -52,7 +56,8 @@ class StoredRule(PlainData):
     """The kind of its source."""
     path: str
     line: int
-    blocks: tuple[str, ...]
+    written_blocks: str
+    """What it refuses, as the index has it."""
 
     @property
     def id(self) -> str:
@@ -62,7 +67,17 @@ class StoredRule(PlainData):
     @property
     def waits(self) -> bool:
         """Whether it has a when."""
-        return bool(self.condition)
+        return self.written_condition != NEVER_WAITS
+
+    @property
+    def condition(self) -> Condition:
+        """When it's told."""
+        return condition_of(self.written_condition)
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The calls that it refuses by name."""
+        return patterns_of(json.loads(self.written_blocks))
 
     def text(self, tier: Tier) -> str:
         """Return its lines at *tier*."""
@@ -74,7 +89,7 @@ class StoredRule(PlainData):
         """Return what its lines take at *tier*, in a vocabulary that the index knows."""
         if tier is Tier.OMITTED:
             return 0
-        return self.costs[_DETAIL.index(tier)][_ENCODINGS.index(encoding)]
+        return self.costs[_DETAIL.index(tier)][ENCODINGS.index(encoding)]
 
     def characters(self, tier: Tier) -> int:
         """Return how long its lines are at *tier*."""
@@ -106,13 +121,13 @@ class RuleRef(PlainData):
 
 
 @dataclass(frozen=True)
-class WordMatch(PlainData):
-    """A rule that shares stems with a situation."""
+class WordMatches(PlainData):
+    """The rules that share stems with a situation, by their numbers."""
 
-    number: int
-    score: float
-    stems: tuple[str, ...]
-    """The shared stems, those that say most first."""
+    scores: dict[int, float]
+    """BM25's score."""
+    stems: dict[int, str]
+    """The shared stem that says most."""
 
 
 @dataclass(frozen=True)
@@ -215,25 +230,36 @@ class StoredRules:
             rules += self._read("rules.name IN (:values)", chunk)
         return rules
 
-    def blocking(self, prefix: str = '"') -> list[BlockingRule]:
-        """Return the rules that block tools, or whose blocks begin with *prefix*."""
-        rules: list[BlockingRule] = []
-        rows = self._rows(
-            "SELECT name, text, condition, blocks, source FROM rules"
-            " WHERE source IN (:sources) AND blocks <> '[]'"
-            " AND (instr(blocks, :values) OR instr(blocks, '\"tool ')) ORDER BY number",
-            [prefix],
+    def blocking(
+        self, kinds: Collection[str], may_match: Callable[[str, str], bool]
+    ) -> list[BlockingRule]:
+        """Return the rules with blocks of *kinds* for which *may_match* is true of the kind and the
+        pattern, each with these blocks."""
+        marks = ",".join("?" * len(kinds))
+        rows = self._database.execute(
+            f"SELECT kind, pattern, rule FROM blocks WHERE kind IN ({marks})",  # noqa: S608
+            [*kinds],
         )
-        for name, text, condition, blocks, source in rows:
-            rules.append(
-                BlockingRule(
-                    name,
-                    text,
-                    condition_of(condition),
-                    patterns_of(json.loads(blocks)),
-                    self._sources[source],
-                )
+        blocks: dict[int, list[str]] = {}
+        for kind, pattern, number in rows:
+            if may_match(kind, pattern):
+                blocks.setdefault(number, []).append(f"{kind} {pattern}")
+        rules: list[BlockingRule] = []
+        for chunk in _chunks(sorted(blocks)):
+            sql = (
+                "SELECT number, name, text, condition, source FROM rules"
+                " WHERE source IN (:sources) AND number IN (:values) ORDER BY number"
             )
+            for number, name, text, condition, source in self._rows(sql, chunk):
+                rules.append(
+                    BlockingRule(
+                        name=name,
+                        text=text,
+                        condition=condition_of(condition),
+                        blocks=tuple(blocks[number]),
+                        source=self._sources[source],
+                    )
+                )
         return rules
 
     def meeting(self, situation: Situation) -> list[RuleRef]:
@@ -253,39 +279,51 @@ class StoredRules:
                     refs[columns[0]] = self._ref(columns)
         return list(refs.values())
 
-    def refs(self, numbers: Iterable[int]) -> list[RuleRef]:
-        """Return what is needed to sort the rules with these numbers."""
+    def ranked(
+        self, scores: dict[int, float], *, without: Collection[str], with_waiting: bool
+    ) -> list[int]:
+        """Return the numbers in *scores*: musts first, then those with a higher score, then older.
+
+        Rules with an id in *without* are left out, and those with a when unless *with_waiting*.
+        """
         sql = (
-            "SELECT number, digest, must, waits, learned, source, position FROM rules"
+            "SELECT must, source, learned, position, number, digest FROM rules"
             " WHERE source IN (:sources) AND number IN (:values)"
         )
-        refs: list[RuleRef] = []
-        for chunk in _chunks(sorted(numbers)):
-            refs += [self._ref(columns) for columns in self._rows(sql, chunk)]
-        return refs
+        if not with_waiting:
+            sql += " AND NOT waits"
+        order: list[tuple[bool, float, int, str, int, int]] = []
+        for chunk in _chunks(sorted(scores)):
+            for must, source, learned, position, number, digest in self._rows(sql, chunk):
+                if digest not in without:
+                    place = self._order[source]
+                    order.append((not must, -scores[number], place, learned, position, number))
+        return [key[-1] for key in sorted(order)]
 
     def _ref(self, columns: Sequence[Any]) -> RuleRef:
         number, digest, must, waits, learned, source, position = columns
         age = (self._order[source], learned, position)
         return RuleRef(number, digest, bool(must), bool(waits), age)
 
-    def sharing_words(self, situation: Situation) -> dict[int, WordMatch]:
-        """Return the rules that share a stem with *situation*, by number, with BM25's score."""
+    def sharing_words(self, situation: Situation) -> WordMatches:
+        """Return the rules that share a stem with *situation*."""
         query = situation.query
         count, sums = self.totals
         average = sums[-1] / count if count else 1.0
-        scores: dict[int, list[tuple[float, str]]] = {}
+        scores: dict[int, float] = {}
+        stems: dict[int, str] = {}
+        highest: dict[int, float] = {}
         for term, postings in self._postings(sorted(query)):
             rarity = log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5))
+            factor = query[term] * rarity
             for number, frequency, length in postings:
                 norm = K1 * (1 - B + B * length / (average or 1.0))
-                score = query[term] * rarity * frequency * (K1 + 1) / (frequency + norm)
-                scores.setdefault(number, []).append((-score, term))
-        matches: dict[int, WordMatch] = {}
-        for number, parts in scores.items():
-            total = -sum([score for score, _ in parts])
-            matches[number] = WordMatch(number, total, tuple([term for _, term in sorted(parts)]))
-        return matches
+                score = factor * frequency * (K1 + 1) / (frequency + norm)
+                scores[number] = scores.get(number, 0.0) + score
+                if score > highest.get(number, 0.0):
+                    highest[number] = score
+                    stems[number] = term
+        return WordMatches(scores, stems)
 
     def _postings(self, terms: list[str]) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
         """Yield each of *terms* with the rules that have it: number, how often, and length."""
@@ -348,17 +386,18 @@ def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
         must=bool(must),
         kind=kind,
         protected=bool(protected),
-        condition=condition_of(condition),
+        written_condition=condition,
         lines=(full, summary, short),
         costs=tuple([tuple(cost) for cost in json.loads(costs)]),
         age=(order[source], learned, position),
         source=source_kind,
         path=path,
         line=line,
-        blocks=patterns_of(json.loads(blocks)),
+        written_blocks=blocks,
     )
 
 
+@lru_cache(500)
 def condition_of(written: str) -> Condition:
     """Return the condition that the index has as JSON."""
     cases = []

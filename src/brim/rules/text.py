@@ -14,8 +14,9 @@ from collections.abc import Iterable
 
 from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan
+from brim.rules.sections import Section, section_of
 from brim.rules.summary import summarize
-from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out, section_of
+from brim.rules.tiers import INTRODUCTION, Tier, left_out
 
 RENDERER_VERSION = 4
 """Raise it with every change of a line: stored costs of another version are ignored."""

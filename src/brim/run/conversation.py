@@ -137,8 +137,9 @@ class Conversation:
     def _start(self, text: str, before: str) -> None:
         """Start a process for a turn; one that doesn't stay gets the turn at once."""
         cap = None
-        if self.client.caps:
-            cap = self._tracked.purse.budget.left
+        left = self._tracked.purse.budget.left
+        if self.client.caps and left is not None:
+            cap = int(left)
         alone = text
         if before and not text.startswith("/"):
             alone = f"{before}\n\n{text}"

@@ -17,7 +17,7 @@ from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
 from brim.models.price_list import PriceList
 from brim.money.allowances import Allowance
-from brim.money.amounts import PERCENT, TOKENS, USD, in_unit, micro_dollars, out_of
+from brim.money.amounts import PERCENT, TOKENS, USD, as_limit, as_money, in_unit, out_of
 from brim.money.budget import ENDING, STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.money.ledger import Ledger, ScopeStatus
 from brim.money.limits import read_limit
@@ -28,6 +28,7 @@ from brim.money.standing import LimitStanding
 from brim.money.stored_ledger import LONGEST_ID
 from brim.notices import Notice
 from brim.run.limits import RunLimits
+from brim.usd import Money
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -90,15 +91,18 @@ class Purse:
         self._model = ""
         self._client_says = False
         self._project = lineage(scope)[0]
-        self.budget = CostBudget(limit, warn, scope=scope)
+        own_limit = None
+        if limit is not None:
+            own_limit = Money(limit)
+        self.budget = CostBudget(own_limit, warn, scope=scope)
         if ledger is not None:
             if limit is not None:
-                ledger.limit(scope, limit)
+                ledger.limit(scope, own_limit)
             parent = None
             if self._project != scope:
                 parent = self._budget_of(ledger.tightest(self._project))
             spent = ledger.status(scope).spent
-            self.budget = CostBudget(limit, warn, scope=scope, spent=spent, parent=parent)
+            self.budget = CostBudget(own_limit, warn, scope=scope, spent=spent, parent=parent)
         self._look_further()
 
     @property
@@ -189,7 +193,13 @@ class Purse:
         def record(ledger: Ledger) -> None:
             """An ``InputError`` says that another run has counted this request already."""
             ledger.record(
-                scope, key, total, tokens=tokens, at=event.time, model=model, branch=self._branch
+                scope,
+                key,
+                Money(total),
+                tokens=tokens,
+                at=event.time,
+                model=model,
+                branch=self._branch,
             )
 
         self._try(record)
@@ -263,9 +273,9 @@ class Purse:
                 continue
             self._held_period = allowance.period
             self.held = CostBudget(
-                allowance.limit.amount,
+                as_limit(allowance.limit.amount, allowance.unit),
                 scope=allowance.scope,
-                spent=allowance.spent,
+                spent=as_money(allowance.spent, allowance.unit),
                 unit=allowance.unit,
                 when=allowance.when,
             )
@@ -304,9 +314,9 @@ class Purse:
             self._held_standing = standing
             self._held_period = standing.limit.period
             self.held = CostBudget(
-                standing.amount,
+                as_money(standing.amount, standing.limit.unit),
                 scope=standing.limit.project_name,
-                spent=standing.spent,
+                spent=as_money(standing.spent, standing.limit.unit),
                 unit=standing.limit.unit,
                 when=when(standing.limit.period),
             )
@@ -413,7 +423,7 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
     *unit* is what the limit counts.
 
     >>> read_answer("c"), read_answer("r 8").to, read_answer("r 3M", "tokens").to, read_answer("")
-    ('continue', 8000000, 3000000, 'wrap_up')
+    ('continue', Money($8.00), 3000000, 'wrap_up')
     """
     word, _, amount = typed.strip().casefold().partition(" ")
     for answer, words in _WORDS.items():
@@ -425,10 +435,12 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
         raise InputError("raise to how much? write r 8")
     amount = amount.removeprefix("to ").strip()
     if unit == TOKENS:
-        return Raise(read_limit(f"{amount.removesuffix('tokens').strip()} tokens").amount)
+        tokens = read_limit(f"{amount.removesuffix('tokens').strip()} tokens").amount
+        return Raise(tokens, unit=TOKENS)
     if unit == PERCENT:
-        return Raise(read_limit(f"{amount.rstrip('% ')}%/1h").amount)
-    return Raise(micro_dollars(amount, up=False))
+        percent = read_limit(f"{amount.rstrip('% ')}%/1h").amount
+        return Raise(percent, unit=PERCENT)
+    return Raise(amount)
 
 
 def _micro_dollars_of(usage: object) -> int:

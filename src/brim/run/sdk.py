@@ -18,7 +18,6 @@ from brim.agents.claude.run import end_cause, turn_line
 from brim.agents.claude.sdk import line_of, load_sdk
 from brim.config.places import branch_of
 from brim.errors import LimitReached
-from brim.money.amounts import micro_dollars
 from brim.money.budget import CostBudget, Raise, build_wrap_up_prompt
 from brim.money.ledger import Ledger
 from brim.notices import Notice
@@ -35,6 +34,7 @@ from brim.run.turns import (
 )
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.compaction import build_compact_prompt
+from brim.usd import micro_dollars
 from brim.workspace import Workspace
 
 
@@ -264,7 +264,7 @@ class SupervisedClient:
         if self._options.max_budget_usd is not None:
             caps.append(self._options.max_budget_usd)
         if self.spending.left is not None:
-            caps.append(self.spending.left / 1_000_000)
+            caps.append(int(self.spending.left) / 1_000_000)
         if caps:
             changes["max_budget_usd"] = min(caps)
         if self.session:

@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass
 
 from brim.errors import InputError
-from brim.money.amounts import micro_dollars
 from brim.run.command import ClientCommand
 from brim.run.conversation import Face
 from brim.run.limits import RunLimits
@@ -17,6 +16,7 @@ from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
 from brim.run.watch import budget_of
 from brim.sessions.window.live import Counts
+from brim.usd import micro_dollars
 from brim.workspace import Workspace
 
 

@@ -13,6 +13,7 @@ from brim.money.amounts import limit_in
 from brim.money.budget import CostBudget
 from brim.money.meter import SpendMeter
 from brim.notices import INPUT_REQUESTED, ContextNotice, Notice
+from brim.sessions.lines import LineObserver
 from brim.sessions.plan_windows import current_plan_windows
 from brim.sessions.window.auto_compact import auto_compact
 from brim.sessions.window.budget import ContextBudget
@@ -293,13 +294,15 @@ def read_session(
     *,
     on_read: Callable[[int], object] = ignore,
     on_events: Callable[[list[Event]], object] = len,
+    observer: LineObserver | None = None,
 ) -> Reading:
     """Return the state of the session in the file *path* as it is now. Looking changes nothing.
 
-    *on_read* gets the size of each block that was read, *on_events* the events.
+    *on_read* gets the size of each block that was read, *on_events* the events, *observer* the
+    lines of the file itself.
     """
     watch = Watch(config, environ=environ)
-    counts, ticks = follow(path, interval=1.0, once=True, taken=on_read)
+    counts, ticks = follow(path, interval=1.0, once=True, taken=on_read, observer=observer)
     for tick in ticks:
         watch.take(tick.events, live=False)
         on_events(tick.events)

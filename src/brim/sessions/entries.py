@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import replace
 
 from brim.models.price_list import Prices
@@ -21,6 +22,7 @@ from brim.sessions.requests import (
     ClientTotal,
     IndexedRequest,
     quarter_of,
+    scopes_of,
 )
 from brim.sessions.rests import Rest, rest_of
 from brim.sessions.sums import covered_by_model, covered_cost, latest_covered
@@ -31,6 +33,12 @@ ADD = (
     "DO UPDATE SET cost = cost + excluded.cost, tokens = tokens + excluded.tokens"
 )
 
+NOBODY = ("", "")
+"""Agent and project of a session without requests."""
+
+_Place = tuple[str, str, str, int]
+"""Project, session, sub-agent and quarter of a request: all that its sums depend on."""
+
 
 class IndexWriter:
     """Adds readings to the index within one transaction; ``finish`` writes the sums."""
@@ -38,7 +46,8 @@ class IndexWriter:
     def __init__(self, database: sqlite3.Connection, *, now: float | None = None) -> None:
         self._database = database
         self._now = now
-        self._sums: dict[tuple[str, int], list[int]] = {}
+        self._sums: dict[_Place, list[int]] = {}
+        """What changes in the sums: micro-dollars and tokens."""
         self._changed_sessions: set[str] = set()
         self._owners: dict[str, tuple[str, str]] = {}
         self._was_empty = database.execute("SELECT 1 FROM requests LIMIT 1").fetchone() is None
@@ -48,10 +57,10 @@ class IndexWriter:
 
     def add(self, reading: FileReading, agent: str, project: str) -> None:
         """Add what a file reports. *agent* and *project* are those of the file."""
-        for report in reading.requests.values():
-            request = report.owned_by(agent, project)
-            if request.time is None and self._now is not None:
-                request = replace(request, time=self._now)
+        for request in reading.requests.values():
+            request.assign(agent, project)
+            if request.time is None:
+                request.time = self._now
             is_new = self._put(request)
             if is_new and reading.is_continued and not request.sub_agent:
                 self._end_total(request)
@@ -59,13 +68,26 @@ class IndexWriter:
             self._put_total(total)
             self._note_owner(total.session, agent, project)
 
+    def add_said_total(self, total: ClientTotal) -> None:
+        """Add a total that stands in no line. One in a line says more, its tokens."""
+        earlier = self._total(total.session)
+        has_owner = self._owner(total.session) != NOBODY
+        if has_owner and (earlier is None or not earlier.tokens):
+            self._put_total(total)
+
     def finish(self) -> None:
         """Write the requests, what totals show beyond them, and the sums."""
         self._flush()
         for session in sorted(self._changed_sessions):
             self._settle(session)
-        changes = [(*cell, *change) for cell, change in self._sums.items() if any(change)]
-        self._database.executemany(ADD, changes)
+        self._database.executemany(ADD, self._changed_sums())
+
+    def _changed_sums(self) -> Iterator[tuple[str, int, int, int]]:
+        """Yield scope, quarter, and what changes in the sum of both."""
+        for (project, session, sub_agent, quarter), (cost, tokens) in self._sums.items():
+            if cost or tokens:
+                for scope in scopes_of(project, session, sub_agent):
+                    yield scope, quarter, cost, tokens
 
     # Requests
 
@@ -128,15 +150,17 @@ class IndexWriter:
 
     def _flush(self) -> None:
         """Write the rows that have changed."""
-        rows = [row.to_row() for row in self._changed_rows.values()]
+        rows = sorted(row.to_row() for row in self._changed_rows.values())  # as the table is
         self._database.executemany(PUT, rows)
         self._changed_rows.clear()
 
     def _count(self, row: IndexedRequest, sign: int) -> None:
-        for scope in row.scopes():
-            change = self._sums.setdefault((scope, row.quarter), [0, 0])
-            change[0] += sign * row.counted_cost
-            change[1] += sign * row.fresh
+        place = (row.project, row.session, row.sub_agent, row.quarter)
+        change = self._sums.get(place)
+        if change is None:
+            change = self._sums[place] = [0, 0]
+        change[0] += sign * row.counted_cost
+        change[1] += sign * row.fresh
 
     # Totals
 
@@ -217,7 +241,7 @@ class IndexWriter:
         ).fetchone()
         if row is not None:
             return row[0], row[1]
-        return self._owners.get(session, ("", ""))
+        return self._owners.get(session, NOBODY)
 
     def rewrite(self, row: IndexedRequest, earlier: IndexedRequest) -> None:
         """Write a row whose numbers may fall: a rest, or an estimate."""

@@ -200,6 +200,11 @@ class SessionIndex:
         """
         return self._updates.add(list(readings), needs_rows=needs_rows)
 
+    def add_total(self, total: ClientTotal) -> None:
+        """Count what a client says that a session cost, unless a line of the session says it."""
+        with suppress(sqlite3.OperationalError):  # it's said again
+            self._updates.add_total(total)
+
     @property
     def now(self) -> float | None:
         """The time of requests whose line has none: a kept index counts them as new."""

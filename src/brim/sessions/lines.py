@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import FileIO
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from brim.agents.agent import subagent_of
 from brim.agents.call import Event
@@ -24,6 +24,23 @@ class SessionLine:
     content: Mapping[str, Any]
     at: int = 0
     """The byte at which it begins."""
+
+
+class EventsOfLine(Protocol):
+    """Who reads a file, and knows what happened in each of its lines."""
+
+    def events(self, line: SessionLine) -> list[Event]:
+        """Return what happened in *line*, the last one that was read."""
+
+
+class LineObserver(Protocol):
+    """Takes the lines of a file that another part of brim reads, so it's read once."""
+
+    def take(self, line: SessionLine, lines: EventsOfLine) -> None:
+        """Take the next line."""
+
+    def end_lines(self, file: FileIO, offset: int) -> None:
+        """Note that all lines that have an end were read; the last one ends at *offset*."""
 
 
 class SessionLines:

@@ -14,7 +14,7 @@ import stat
 import zlib
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from brim.agents.agent import subagent_of
 from brim.agents.call import Event
@@ -261,11 +261,13 @@ class _UsageReader:
     def _take_lines(self, data: bytes, size: int) -> None:
         """Take those lines in the first *size* bytes of *data* that may report something."""
         search = line_signs(self.lines.signs).search
-        line_end = 0
-        while sign := search(data, line_end, size):
-            begin = max(data.rfind(b"\n", line_end, sign.start()) + 1, line_end)
-            line_end = data.find(b"\n", sign.end(), size) + 1 or size
-            self._take(data[begin:line_end], self.offset + begin)
+        reports_nothing = self.lines.reports_nothing
+        begin = 0
+        while begin < size:
+            end = data.find(b"\n", begin, size) + 1 or size
+            if not reports_nothing(data, begin, end) and search(data, begin, end):
+                self._take(data[begin:end], self.offset + begin)
+            begin = end
 
     def _take(self, line: bytes, at: int) -> None:
         if at == 0:
@@ -327,30 +329,30 @@ def request_of(
     cost = prices.request(used, event.model, event.time)
     if cost is None:
         cost = event.cost
-    input, output, cache_read, write_5m, write_1h = counts_of(used)
-    about: dict[str, Any] = {}
-    if lines is not None:
-        about = {"branch": lines.branch, **lines.attribution()}
-    elif branch:
-        about = {"branch": branch}
-    return IndexedRequest(
+    request = IndexedRequest(
         key=event.request or f"@{event.at}:{path}",
         session=event.session,
         sub_agent=event.agent,
         model=event.model,
         time=event.time,
-        input=input,
-        output=output,
-        cache_read=cache_read,
-        write_5m=write_5m,
-        write_1h=write_1h,
+        branch=branch,
+        input=used.input,
+        output=used.output,
+        cache_read=used.cache_read,
+        write_5m=used.cache_write_5m,
+        write_1h=used.cache_write_1h,
         fresh=used.fresh,
         details=details_of(used),
         reported=event.cost,
         cost=cost,
         final=event.final,
-        **about,
     )
+    if lines is not None:
+        request.branch = lines.branch
+        request.agent_type = lines.agent_type
+        request.skill = lines.skill
+        request.mcp = lines.mcp
+    return request
 
 
 def total_of(event: RunTotal) -> ClientTotal:

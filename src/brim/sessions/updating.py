@@ -24,7 +24,7 @@ from brim.sessions.files import (
 from brim.sessions.index import PRICED, SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.repository import project_of
-from brim.sessions.requests import FORGOTTEN, IndexedRequest
+from brim.sessions.requests import FORGOTTEN, ClientTotal, IndexedRequest
 from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.sessions.storage import writing
 from brim.sessions.sums import covered_by_model, covered_cost, latest_covered, rebuild_sums
@@ -106,6 +106,16 @@ class IndexUpdates:
             self._count_in_memory(readings)
         return False
 
+    def add_total(self, total: ClientTotal) -> None:
+        """Count *total*, which the client said beside the session's lines."""
+        self._index.guarded(lambda: self._write_total(total))
+
+    def _write_total(self, total: ClientTotal) -> None:
+        with writing(self._database):
+            writer = IndexWriter(self._database, now=self._index.now)
+            writer.add_said_total(total)
+            writer.finish()
+
     def _write(self, readings: NewReadings) -> None:
         with writing(self._database):
             writer = IndexWriter(self._database, now=self._index.now)
@@ -133,15 +143,13 @@ class IndexUpdates:
         earlier = indexed_file(self._database, file.path)
         if earlier is not None and earlier.project:
             return earlier.project
-        has_slug = reading.position is not None and reading.position.format in NAMED_BY_FOLDER
-        folder = file.folder or reading.folder
-        if not folder and has_slug:
-            folder = self._index.fact(f"folder of {file.slug}")
+        slug = ""
+        if reading.position is not None and reading.position.format in NAMED_BY_FOLDER:
+            slug = file.slug
+        folder = file.folder or reading.folder or self._index.fact(f"folder of {slug}")
         if folder:
             return self._project_of(folder)
-        if has_slug:
-            return file.slug
-        return ""
+        return slug
 
     def _project_of(self, folder: str) -> str:
         """Return the project that *folder* belongs to: its repository, else the folder."""
@@ -156,7 +164,8 @@ class IndexUpdates:
             if folder:
                 project = self._project_of(folder)
             for request in reading.requests.values():
-                self._index.count_unwritten(request.owned_by(file.agent, project))
+                request.assign(file.agent, project)
+                self._index.count_unwritten(request)
 
     def reprice(self, price_version: str) -> None:
         """Price all requests again, with the prices that *price_version* names."""

@@ -65,6 +65,49 @@ def message_costs(
     return MessageCosts(tuple(map(int, counts)), int(fixed), count_of)
 
 
+class OnceCounter:
+    """Counts as *counter* does, which tells the tokens of each message, and counts a list that
+    comes again only once. For one call: nobody changes the messages in between."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self.inner: TokenCounter = getattr(counter, "inner", counter)
+        """Counts messages on their own."""
+        self.model: str | None = counter.model
+        self._messages: list[Any] = []
+        self._tools: Sequence[Any] | None = None
+        self._costs: MessageCosts | None = None
+
+    def count(self, text: str, /) -> Count:
+        """Return the number of tokens of *text*."""
+        return self._counter.count(text)
+
+    def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
+        """Return the tokens of a request."""
+        return self.costs(messages, tools).count(range(len(messages)))
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message."""
+        if self._costs is None or not self._is_same(messages, tools):
+            self._costs = message_costs(self._counter, messages, tools)
+            self._messages = list(messages)
+            self._tools = tools
+        return self._costs
+
+    def _is_same(self, messages: Sequence[Any], tools: Sequence[Any] | None) -> bool:
+        if tools is not self._tools or len(messages) != len(self._messages):
+            return False
+        pairs = zip(messages, self._messages, strict=True)
+        return all(message is other for message, other in pairs)
+
+
+def counted_once(counter: TokenCounter) -> TokenCounter:
+    """Return *counter*, which counts the same list only once if it can tell each message's part."""
+    if hasattr(counter, "costs"):
+        return OnceCounter(counter)
+    return counter
+
+
 def difference(whole: Count, part: Count) -> Count:
     """Return what *whole* counts more than *part*, at least 0."""
     tokens = max(0, int(whole) - int(part))

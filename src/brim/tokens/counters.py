@@ -16,7 +16,14 @@ from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, prior_for, ratio_for
 from brim.tokens.costs import MessageCosts
 from brim.tokens.count import Basis, Count
-from brim.tokens.engines import ADDITIVE, STAND_IN, EncodingCounter, NativeEngine, encoding_counter
+from brim.tokens.engines import (
+    ADDITIVE,
+    STAND_IN,
+    EncodingCounter,
+    KeptCounts,
+    NativeEngine,
+    encoding_counter,
+)
 from brim.tokens.messages import Framing, Tally, measure
 from brim.tokens.protocol import Mode, TokenCounter
 
@@ -32,7 +39,12 @@ class VocabularyCounter:
     def __init__(self, model: str | None, encoding: str, engine: EncodingCounter) -> None:
         self.model = model
         self.encoding = encoding
-        self._engine = engine
+        self._engine: EncodingCounter | KeptCounts = engine
+
+    def keep_counts(self) -> None:
+        """Keep the counts of texts from now on: for one that counts the same ones often."""
+        if isinstance(self._engine, EncodingCounter):
+            self._engine = KeptCounts(self._engine)
 
     def _ratio(self) -> Ratio | None:
         """Tokens of the model for one token of the vocabulary; None if they are the same."""

@@ -32,6 +32,8 @@ ADDITIVE = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
 exact if the next line is not blank and, in o200k, does not begin with ``/``."""
 
 _NEVER = 1 << 62
+MOST_KEPT = 8_000_000
+"""Characters of texts whose counts are kept."""
 
 
 class EngineUnavailable(Exception):
@@ -110,6 +112,39 @@ class EncodingCounter:
         return sum(map(self, blocks))
 
 
+class KeptCounts:
+    """Counts text as an *engine* does, and keeps the counts: a transcript's texts come again with
+    every request."""
+
+    def __init__(self, engine: EncodingCounter) -> None:
+        self._engine = engine
+        self.encoding: str = engine.encoding
+        self._tokens: dict[str, int] = {}
+        self._characters = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether counts are those of the encoding."""
+        return self._engine.exact
+
+    def __call__(self, text: str) -> int:
+        """Return the number of tokens of *text*."""
+        tokens = self._tokens.get(text)
+        if tokens is not None:
+            return tokens
+        tokens = self._engine(text)
+        self._characters += len(text)
+        if self._characters > MOST_KEPT:
+            self._tokens = {}
+            self._characters = len(text)
+        self._tokens[text] = tokens
+        return tokens
+
+    def sum(self, blocks: Iterable[str]) -> int:
+        """Return the number of tokens of one text given in *blocks*."""
+        return self._engine.sum(blocks)
+
+
 def _load_native(encoding: str) -> Callable[[str], int] | None:
     """Return the native counter of *encoding*, or None if it is not installed, lacks it, or failed
     its check."""
@@ -131,7 +166,7 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 # The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open
 # models' vocabularies.
 #
-# Why this one, and what was measured: docs/decisions/0002-native-engine.md. What the package cannot
+# Why this one, and what was measured: docs/decisions/README.md. What the package cannot
 # promise is kept here:
 #
 # - it counts a canary text when it loads and is refused if one number differs (another Unicode version would show);

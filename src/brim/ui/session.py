@@ -36,8 +36,8 @@ from brim.sessions.composition.context import (
     GROUPS,
     ContextReport,
     Moment,
+    SessionComposition,
     context_at,
-    session_requests,
     timeline,
 )
 from brim.sessions.composition.pieces import MEMORY, RESULTS
@@ -300,14 +300,16 @@ def read_picture(
     head = about(file)
     config = place.workspace().config
     seen: list[Event] = []
+    composition = SessionComposition(file.path, index=place.cache)
     reading = read_session(
         file.path,
         config,
         place.environ,
         on_read=advance,
         on_events=lambda events: seen.extend(filter(_matters, events)),
+        observer=composition,
     )
-    requests = session_requests(file.path, at=1, index=place.cache, on_read=advance)
+    requests = composition.requests(at=1)
     overview = sessions_report(
         named_files([file.path]),
         days=None,

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from brim.config.values import load
 from brim.errors import InputError
+from brim.run.watch import read_session
 from brim.sessions.composition.composed_request import requests_of
+from brim.sessions.composition.context import SessionComposition
 from brim.sessions.composition.reading import Mark, by_bytes, read_requests, read_thread
 from tests.sessions.composition.test_parts import DATA, answer_line
 
@@ -37,7 +40,7 @@ def test_a_file_that_grows_is_read_on_from_where_it_ended(
     assert len(expected) == 10
     for cut in range(5, len(lines), 7):
         path.write_bytes(b"".join(lines[:cut]))
-        _, mark = read_thread(path, marking=True)
+        _, mark = read_thread(path)
         mark = Mark(
             mark.offset, mark.check, json.loads(json.dumps(mark.state))
         )  # as a store would keep it
@@ -56,14 +59,14 @@ def test_a_file_that_grows_is_read_on_from_where_it_ended(
 def test_a_mark_of_another_file_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes((DATA / "claude_haiku.jsonl").read_bytes())
-    _, mark = read_thread(path, marking=True)
+    _, mark = read_thread(path)
     path.write_bytes((DATA / "claude_opus.jsonl").read_bytes() * 2)
     thread, _ = read_thread(path, mark=mark)
     assert [each.id for each in requests_of(thread)] == [each.id for each in read_requests(path)]
 
 
 def test_a_mark_holds_no_text() -> None:
-    _, mark = read_thread(DATA / "claude_opus.jsonl", marking=True)
+    _, mark = read_thread(DATA / "claude_opus.jsonl")
     state = json.dumps(mark.state)
     for word in (
         "PLANTED-PROMPT",
@@ -176,3 +179,31 @@ def test_requests_can_be_compared_without_counting(tmp_path: Path) -> None:
     assert [[item.key for item in each.items] for each in quick] == [
         [item.key for item in each.items] for each in exact
     ]
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("is_torn", [False, True])
+def test_one_reading_gives_the_window_and_what_fills_it(
+    tmp_path: Path, name: str, is_torn: bool
+) -> None:
+    path = tmp_path / "session.jsonl"
+    data = (DATA / f"{name}.jsonl").read_bytes()
+    if is_torn:
+        data = data.rstrip(b"\n")
+    path.write_bytes(data)
+    environ = {"HOME": str(tmp_path)}
+    config = load(environ, None)
+    index = str(tmp_path / "index.db")
+    window = read_session(str(path), config, environ)
+    for _ in range(2):  # the second time the index knows most of it
+        composition = SessionComposition(str(path), index=index)
+        read: list[int] = []
+        assert window == read_session(
+            str(path), config, environ, on_read=read.append, observer=composition
+        )
+        assert sum(read) == len(data)
+        parts = [
+            (request.id, request.billed, [part.to_dict() for part in request.parts])
+            for request in composition.requests()
+        ]
+        assert parts == told(path)

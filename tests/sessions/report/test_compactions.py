@@ -28,22 +28,20 @@ def texts(compaction: CompactionReport, kind: str) -> list[str]:
 
 
 def test_each_kind_is_counted_and_the_lost_ones_are_named(session: ClaudeSession) -> None:
-    session.you("Make the parser answer within 200 ms. Never touch the migrations folder.")
+    session.you("The parser must answer within 200 ms. Never touch the migrations folder.")
     session.read("src/parser.py")
     session.read("src/lexer.py")
     session.run("uv run pytest -q tests/test_parser.py")
-    session.say("I'll go with a table instead of regular expressions.")
+    session.say("I'll go with a table, never with regular expressions.")
     session.compact("Work on the parser: src/parser.py must answer within 200 ms.")
     (found,) = session.lost()
     assert found.in_window == {
         "instruction": 2,
-        "decision": 1,
         "file": 2,
         "command": 1,
     }
-    assert found.lost == {"instruction": 1, "decision": 1, "file": 1, "command": 1}
+    assert found.lost == {"instruction": 1, "file": 1, "command": 1}
     assert texts(found, "instruction") == ["Never touch the migrations folder."]
-    assert texts(found, "decision") == ["I'll go with a table instead of regular expressions."]
     assert texts(found, "file") == ["src/lexer.py"]
     assert texts(found, "command") == ["uv run pytest -q tests/test_parser.py"]
     assert (found.session, found.trigger, found.before, found.after) == (
@@ -52,7 +50,7 @@ def test_each_kind_is_counted_and_the_lost_ones_are_named(session: ClaudeSession
         160_000,
         3_000,
     )
-    assert [item.back for item in found.items] == [""] * 4
+    assert [item.back for item in found.items] == [""] * 3
     assert (found.turns, found.tokens) == (0, 0)
 
 

@@ -13,7 +13,6 @@ from brim.agents.events import Compaction, RunTotal, Usage
 from brim.agents.fields import (
     count,
     first_mapping,
-    first_text,
     flag,
     mapping,
     parsed_line,
@@ -136,7 +135,7 @@ def compaction_metadata(line: Mapping[str, Any]) -> Mapping[str, Any]:
 def where_of(line: Mapping[str, Any], file_agent: str, at: int) -> dict[str, Any]:
     """Return session, agent and time of a transcript's *line* in the file of *file_agent*."""
     return {
-        "session": first_text(line, "sessionId", "session_id"),
+        "session": text(line, "sessionId") or text(line, "session_id"),
         "agent": _agent_of(line, file_agent),
         "time": seconds(line.get("timestamp")),
         "at": at,

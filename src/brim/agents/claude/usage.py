@@ -10,7 +10,7 @@ from typing import Any
 from brim.agents.call import Event
 from brim.agents.claude.reports import report_of
 from brim.agents.events import Usage
-from brim.agents.fields import items, mapping, parsed_line, text, value
+from brim.agents.fields import items, mapping, parsed_line, text
 from brim.files import read_safely
 
 LARGEST_META = 1 << 16
@@ -24,6 +24,9 @@ CONTENT = b'"content":['
 AFTER_CONTENT = b'],"stop_reason":'
 REQUEST = b'"requestId":"'
 """How Claude Code writes a message, what stands before and after its content, and what follows."""
+USER = b'"type":"user",'
+LONGEST_HEAD = 1_000
+"""Bytes in which a line says that it's a user's."""
 
 
 class ClaudeUsageLines:
@@ -35,14 +38,27 @@ class ClaudeUsageLines:
         self.folder = ""
         self.branch = ""
         self.model = ""
-        self._attribution: dict[str, str] = {}
+        self.agent_type = ""
+        self.skill = ""
+        self.mcp = ""
         self._sub_agent = sub_agent
-        self._agent_type = agent_type
+        self._file_agent_type = agent_type
         self._slug = slug
         self._last: object = None
         self._last_answer = b""
         self._answer = b""
         """The bytes of a line that are the same in all blocks of an answer."""
+
+    def reports_nothing(self, data: bytes, begin: int, end: int) -> bool:
+        """Whether the line of *data* from *begin* to *end* is a user's.
+
+        These lines hold the results of tools, most of a transcript. What stands before the first
+        bracket inside a line belongs to the line itself.
+        """
+        user = data.find(USER, begin, min(begin + LONGEST_HEAD, end))
+        if user < 0:
+            return False
+        return data.find(b"{", begin + 1, user) < 0 and data.find(b"[", begin, user) < 0
 
     def parsed(self, line: bytes) -> Any:
         """Return what *line* says, without what the model wrote unless it called an MCP tool.
@@ -50,13 +66,12 @@ class ClaudeUsageLines:
         Nothing, if it's another block of the answer in the last line.
         """
         self._answer = b""
-        if MCP_SIGN in line:
-            return parsed_line(line)
-        begin = line.find(CONTENT, line.find(MESSAGE))
+        message = line.find(MESSAGE)
+        begin = line.find(CONTENT, message)
         end = line.rfind(AFTER_CONTENT)
-        if not 0 <= begin < end:
+        if not 0 <= message < begin < end or line.find(MCP_SIGN, begin, end) >= 0:
             return parsed_line(line)
-        answer = _answer_around(line, begin, end)
+        answer = _answer_around(line, message, begin, end)
         if answer and answer == self._last_answer:
             return {}
         self._answer = answer
@@ -71,11 +86,9 @@ class ClaudeUsageLines:
         if identity is not None and identity == self._last and not server:
             return []
         self.branch = text(line, "gitBranch")
-        self._attribution = {
-            "agent_type": text(line, "attributionAgent") or self._agent_type,
-            "skill": text(line, "attributionSkill"),
-            "mcp": server,
-        }
+        self.agent_type = text(line, "attributionAgent") or self._file_agent_type
+        self.skill = text(line, "attributionSkill")
+        self.mcp = server
         report = report_of(line, agent=self._sub_agent, at=at)
         if report is None:
             return []
@@ -92,10 +105,6 @@ class ClaudeUsageLines:
             return
         if not self._slug or slug_of(folder) == self._slug:
             self.folder = folder
-
-    def attribution(self) -> dict[str, str]:
-        """Return what the last request was for: a kind of sub-agent, a skill, an MCP server."""
-        return self._attribution
 
     def state(self) -> dict[str, Any]:
         """Return folder and model: lines don't depend on earlier ones otherwise."""
@@ -130,14 +139,13 @@ def slug_of(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
-def _answer_around(line: bytes, begin: int, end: int) -> bytes:
+def _answer_around(line: bytes, message: int, begin: int, end: int) -> bytes:
     """Return the bytes of a message around its content, and the request's id; empty without one."""
     message_end = line.rfind(b"}", end, -2)
     request = line.find(REQUEST, message_end)
     if message_end < 0 or request < 0:
         return b""
     request_end = line.find(b'"', request + len(REQUEST))
-    message = line.find(MESSAGE)
     return line[message:begin] + line[end:message_end] + line[request:request_end]
 
 
@@ -148,7 +156,7 @@ def _without_content(line: bytes, begin: int, end: int) -> Any:
     is cut out, the brackets that are left don't match, or the message has no usage.
     """
     parsed = parsed_line(line[: begin + len(CONTENT)] + line[end:])
-    if value(parsed, "message", "usage") is None:
+    if mapping(parsed, "message").get("usage") is None:
         return None
     return parsed
 

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from brim.cli.commands.status import newest_session, session_of
+from brim.cli.commands.status import newest_session
 from brim.cli.commands.watch import watch
 from brim.cli.gauge import draw
-from brim.cli.options import add_json, command, here, option, whole_number
+from brim.cli.options import add_json, command, here, option, own_prices, whole_number
 from brim.cli.output import (
     counted,
     cut,
@@ -32,10 +32,11 @@ from brim.cli.output import (
 from brim.cli.progress import file_progress
 from brim.cli.tables import table
 from brim.errors import InputError
+from brim.run.watch import read_session
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
-from brim.sessions.composition.context import ContextReport, context_report
+from brim.sessions.composition.context import ContextReport, SessionComposition, context_at
 from brim.sessions.report.index import findings_cache
-from brim.sessions.window.live import Reading
+from brim.sessions.report.lost import named_session
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
@@ -123,34 +124,45 @@ def context(options: Namespace) -> int:
     if options.path == "-":
         raise InputError("- belongs to --watch: brim context --watch -")
     workspace = here()
-    reading = _reading(workspace, options.path or "")
-    if reading is None:
+    path = _session_path(workspace, options.path or "")
+    if not path:
+        note("no session found: name its file, or start your agent")
         return 1
     index = ""
     if os.path.isdir(workspace.home):
         index = findings_cache(os.environ)
-    with file_progress(reading["path"]) as progress:
-        report = context_report(
-            reading, at=options.at, since=options.since, index=index, on_read=progress.advance
+    own_prices(workspace.config)
+    composition = SessionComposition(path, index=index)
+    with file_progress(path) as progress:
+        reading = read_session(
+            path,
+            workspace.config,
+            workspace.environ,
+            on_read=progress.advance,
+            observer=composition,
         )
+    if not reading["format"]:
+        note(f"{printable(path)}: no line of it is from a session of an agent that brim knows")
+        return 1
+    requests = composition.requests(options.at)
+    report = context_at(reading, requests, options.at, options.since)
     emit(report, partial(show, everything=options.all), options.as_json)
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 
 
-def _reading(workspace: Workspace, path: str) -> Reading | None:
-    """Return how full the window of the session is; None, and why, if there is no such session."""
-    if not path:
-        with suppress(InputError):
-            path = newest_session(workspace)
-    reading = session_of(workspace, path)
-    if reading is None:
-        note("no session found: name its file, or start your agent")
-        return None
-    if not reading["format"]:
-        path = printable(reading["path"])
-        note(f"{path}: no line of it is from a session of an agent that brim knows")
-        return None
-    return reading
+def _session_path(workspace: Workspace, name: str) -> str:
+    """Return the file of the session that *name* means: a path or the beginning of an id.
+
+    Without a name it's the newest session; empty if there is none.
+    """
+    if name:
+        sessions = named_session(workspace.environ, workspace.cwd, name)
+        if not sessions:
+            raise InputError(f"{name}: no such file, and no session's id begins with it")
+        return sessions[0][0]
+    with suppress(InputError):
+        return newest_session(workspace)
+    return ""
 
 
 def show(report: ContextReport, *, everything: bool = False) -> str:

@@ -64,7 +64,6 @@ ENTRY_KINDS = (
     "dead-end",
     "artifact",
     "command",
-    "suspect",
     "resolved",
     "withdrawn",
 )

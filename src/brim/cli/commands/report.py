@@ -158,8 +158,11 @@ MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
 
 
-def audit_here(days: int) -> RuleAudit:
-    """Return what became of the rules that count here in the sessions of the last *days*."""
+def audit_here(days: int, *, size_limit: int | None = None) -> RuleAudit | None:
+    """Return what became of the rules that count here in the sessions of the last *days*.
+
+    None if these have more bytes than *size_limit*.
+    """
     workspace = here()
     entries = [entry for entry in workspace.rulebook.entries() if entry.state == ACTIVE]
     place = CallPlace(
@@ -168,6 +171,8 @@ def audit_here(days: int) -> RuleAudit:
         home=home_folder(workspace.environ),
     )
     files = past_sessions(workspace.environ, workspace.project, days=days, now=workspace.now)
+    if size_limit is not None and sum(file.stamp.size for file in files) > size_limit:
+        return None
     progress = ReadingProgress()
     with progress:
         return audit_rules(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from argparse import Namespace
 from contextlib import closing, suppress
 from functools import partial
 
-from brim.cli.commands.report import look, one_line, show_summary
+from brim.cli.commands.report import audit_here, look, one_line
+from brim.cli.first_look import no_sessions_view, past_view
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
 from brim.cli.output import counted, dollars, emit, home_path, lines, note, printable
@@ -18,7 +20,7 @@ from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
 from brim.rules.state import RulesState
 from brim.run.watch import read_session
-from brim.sessions.report.lost import named_session
+from brim.sessions.report.overview import DAYS
 from brim.sessions.report.week import WEEK, week_of
 from brim.sessions.session_files import newest
 from brim.sessions.window.live import Reading
@@ -30,16 +32,9 @@ READ_AT_MOST = 20_000_000
 already counts."""
 
 
-def session_of(workspace: Workspace, path: str = "") -> Reading | None:
-    """Return how full the window of a session is: by its *path* or id, or the newest of this
-    project."""
-    if path:
-        sessions = named_session(workspace.environ, workspace.cwd, path)
-        if not sessions:
-            raise InputError(f"{path}: no such file, and no session's id begins with it")
-        path = sessions[0][0]
-    else:
-        path = _own_newest(workspace)
+def session_of(workspace: Workspace) -> Reading | None:
+    """Return how full the window of this project's newest session is; None if it has none."""
+    path = _own_newest(workspace)
     if not path:
         return None
     own_prices(workspace.config)
@@ -71,8 +66,8 @@ def status(options: Namespace) -> int:
     """Show where things stand: the current session, rules, money, past sessions, and what needs
     attention.
 
-    Until 'brim init' has run, it shows what happened in your past sessions instead, as 'brim
-    report' does.
+    Until 'brim init' has run, it shows what your past sessions spent, forgot, broke and wasted
+    instead.
 
     Example:
       brim --json
@@ -84,9 +79,13 @@ def status(options: Namespace) -> int:
     if installed:
         most = READ_AT_MOST
     past = look([], most=most)
-    if past.bill.sessions and not (installed or options.as_json):
-        show_summary(past)
+    is_new = not (installed or options.as_json)
+    if is_new and past.bill.sessions:
+        print(past_view(past, audit_here(past.days or DAYS, size_limit=READ_AT_MOST)))
         note(*past.reading.failed)
+        return 0
+    if is_new and not os.path.isdir(workspace.home):
+        print(no_sessions_view())
         return 0
     session = session_of(workspace)
     is_full = session is not None and bool(session["should_compact"])

@@ -1,30 +1,22 @@
-"""Going round in circles: two calls in turn, and a pending call that goes on with a loop.
-
-``Alternation`` looks back: it suspects two calls that took turns and changed nothing. ``Circles``
-looks ahead: before a call it says whether the agent has made it often enough with the same result.
-"""
+"""Going round in circles: whether a pending call was made often enough with the same result."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from brim.agents.events import Message
 from brim.agents.fields import first_text
 from brim.files import sha256_hex
-from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import unfiltered
 from brim.memory.repetition.edits import FileChange, changes
 from brim.memory.repetition.errors import clipped, settled
-from brim.memory.repetition.failures import MOST_REMEMBERED
-from brim.memory.repetition.findings import DeadEnd, Loop, StepRule, dead_end, places
+from brim.memory.repetition.findings import DeadEnd, Loop, StepRule
 from brim.memory.repetition.git import git_steps, moves_tree
 from brim.memory.repetition.step import SessionStep
 
-TURNS = 4
-"""How often two calls must have taken turns."""
 HELD = "Held once by brim: "
 """How the refusal of a loop's next call begins. In the transcript it shows where the count starts
 over."""
@@ -47,91 +39,6 @@ _LONGEST_STATUS = 300
 gets."""
 _LONGEST_RECEIPT = 60
 _NOT_MADE = ("permission", "interrupt", "cascade")
-
-
-# Behind the agent ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Turn:
-    """One call of the last few, and its answer."""
-
-    input: int
-    text: str
-    subject: str
-    at: int
-
-
-class Alternation(StepRule):
-    """Suspects two calls taking turns four times, each with the same result every time.
-
-    Calls that fail are left to ``SameCall``, which sees them sooner. Waiting, and changing a file,
-    ends it.
-    """
-
-    def __init__(self) -> None:
-        self._turns: list[_Turn] = []
-        self._open: dict[int, tuple[str, DeadEnd]] = {}
-
-    def step(self, step: SessionStep) -> list[DeadEnd]:
-        """Look whether *step* is one more turn of the same two; another result resolves it."""
-        if not step.is_try:
-            return []
-        if step.changes or step.polls or step.outcome.kind != "ok":
-            self._turns = []
-            return []
-        turn = _Turn(
-            hash(step.input), _both_ends(step.result.text), step.short_subject, step.call.at
-        )
-        dead_ends = self._resolved(turn)
-        self._turns = [*self._turns, turn][-2 * TURNS :]
-        if self._alternates():
-            dead_ends.append(self._suspect(step))
-            self._turns = []
-        return dead_ends
-
-    def _alternates(self) -> bool:
-        turns = self._turns
-        if len(turns) < 2 * TURNS or turns[0].input == turns[1].input:
-            return False
-        inputs = [turn.input for turn in turns]
-        if inputs[2:] != inputs[:-2]:
-            return False
-        texts = [settled(turn.text) for turn in turns]
-        return texts[2:] == texts[:-2]
-
-    def _suspect(self, step: SessionStep) -> DeadEnd:
-        one, other = self._turns[:2]
-        at = places((), *[turn.at for turn in self._turns])
-        key = "\0".join(sorted([one.subject, other.subject]))
-        subject = f"{masked_line(one.subject, 900)} | {masked_line(other.subject, 900)}"
-        suspect = dead_end(
-            step.call, "alternating", "suspect", key, masked_line(subject), at=at, times=TURNS
-        )
-        for turn in (one, other):
-            remember(self._open, turn.input, (settled(turn.text), suspect), MOST_REMEMBERED)
-        return suspect
-
-    def _resolved(self, turn: _Turn) -> list[DeadEnd]:
-        if turn.input not in self._open:
-            return []
-        text, suspect = self._open[turn.input]
-        if text == settled(turn.text):
-            return []
-        self._open = {key: pair for key, pair in self._open.items() if pair[1] is not suspect}
-        return [replace(suspect, status="resolved")]
-
-    def person_spoke(self, _: Message) -> list[DeadEnd]:
-        """Start over: whatever a person says, the next call is theirs."""
-        self._turns = []
-        return []
-
-
-def _both_ends(text: str) -> str:
-    return text if len(text) <= 2 * _CLIP else text[:_CLIP] + text[-_CLIP:]
-
-
-# Before a call ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

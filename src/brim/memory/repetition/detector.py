@@ -5,10 +5,10 @@ from __future__ import annotations
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.memory.entries import remember
-from brim.memory.repetition.circles import Alternation, Circles
+from brim.memory.repetition.circles import Circles
 from brim.memory.repetition.commands import goes_to
 from brim.memory.repetition.failing_tests import FailingTests
-from brim.memory.repetition.failures import MOST_REMEMBERED, MissedEdits, SameCall, SameError
+from brim.memory.repetition.failures import MOST_REMEMBERED, SameCall
 from brim.memory.repetition.findings import DeadEnd, Loop, StepRule
 from brim.memory.repetition.given_up import Backtracks, SubAgents
 from brim.memory.repetition.step import SessionStep
@@ -17,9 +17,6 @@ from brim.memory.repetition.undone import Undone
 _MOST_AGENTS = 64
 _DEAD_END_RULES = (
     SameCall,
-    SameError,
-    Alternation,
-    MissedEdits,
     Undone,
     FailingTests,
     Backtracks,

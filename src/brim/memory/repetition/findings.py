@@ -13,20 +13,15 @@ from brim.memory.repetition.step import SessionStep
 from brim.record import PlainData
 
 RULES = {
-    "same-error": "{} ways, one error",
-    "alternating": "to and fro {} times, nothing changed",
-    "missed-edit": "the text to replace was not there, {} times",
     "same-call": "failed the same way {} times",
     "undone-edit": "undone",
     "failing-test": "failed the same way {} times",
     "sub-agent": "ended in error",
     "backtrack": "given up",
 }
-"""How each rule says what it found. The first three only suspect; what the others find is
-confirmed."""
+"""How each rule says what it found."""
 
-SUSPECTING = tuple(RULES)[:3]
-STATUSES = ("suspect", "confirmed", "resolved")
+STATUSES = ("confirmed", "resolved")
 MOST_PLACES = 8
 
 
@@ -59,10 +54,7 @@ class DeadEnd(PlainData):
         return RULES[self.rule].format(self.times)
 
     def entry(self, time: float | None) -> MemoryEntry:
-        """Return it as an entry.
-
-        Agents read confirmed ones; what is only suspected stays in the journal.
-        """
+        """Return it as an entry."""
         refs: dict[str, Any] = {
             "outcome": self.outcome,
             "output": self.error,
@@ -143,31 +135,3 @@ class StepRule:
     def turn_ended(self) -> list[DeadEnd]:
         """Return what is new or changed because a turn ended."""
         return []
-
-
-class FailedTries:
-    """How often something failed, and where."""
-
-    def __init__(self) -> None:
-        self.times = 0
-        self.at: tuple[int, ...] = ()
-        self.error = ""
-        self.reported = False
-
-    def failed_again(self, step: SessionStep, first: int) -> bool:
-        """Count *step*; return whether that is worth a report, the *first* time at that number."""
-        self.times += 1
-        self.at = places(self.at, step.call.at)
-        if not has_grown(self.times, first):
-            return False
-        self.reported = True
-        self.error = step.error
-        return True
-
-    def dead_end(
-        self, step: SessionStep, rule: str, status: str, key: str, subject: str
-    ) -> DeadEnd:
-        """Return what *rule* found at *step*."""
-        return dead_end(
-            step.call, rule, status, key, subject, at=self.at, times=self.times, error=self.error
-        )

@@ -29,8 +29,6 @@ class StepOutcome(PlainData):
     rules of use weren't kept) or ``unclear`` (it ended, but the output doesn't say how)."""
     transient: bool = False
     """Whether the failure may pass on its own."""
-    not_found: bool = False
-    """Whether an edit found no text to replace."""
 
 
 OK = StepOutcome("ok")
@@ -82,10 +80,7 @@ def outcome_of(
     elif any_of("protocol.txt").search(opening):
         return StepOutcome("protocol")
     transient = any_of("transient.txt").search(_both_ends(result.text, 2_000)) is not None
-    if tool not in ("edit", "write"):
-        return StepOutcome("failed", transient)
-    not_found = any_of("not_found.txt").search(opening) is not None
-    return StepOutcome("failed", transient, not_found)
+    return StepOutcome("failed", transient)
 
 
 def _both_ends(text: str, size: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 
 from brim.agents.events import Message
 from brim.memory.entries import remember
@@ -28,7 +29,7 @@ _EditsByFile = dict[str, list[Edit]]
 class _Undo:
     """Edits that were taken back a moment ago."""
 
-    suspect: DeadEnd
+    dead_end: DeadEnd
     marks: frozenset[int]
     """The edits."""
     paths: tuple[str, ...]
@@ -46,11 +47,11 @@ class _Undo:
 
 
 class Undone(StepRule):
-    """Confirms an edit undone, by an edit that leads back to an earlier version or by git.
+    """Confirms an edit undone after a check failed, by another edit or by git.
 
-    It's suspected when it happens, and confirmed when it stays so: the file is edited in another
-    way, the turn ends, a person writes, or eight more calls go by. Putting the same edit back
-    resolves it: that was a look at what the edit does. What a person asked for is their decision
+    It's a dead end when it stays so: the file is edited in another way, the turn ends, a person
+    writes, or eight more calls go by. Putting the same edit back forgets it: that was a look at
+    what the edit does. What a person asked for is their decision
     and no dead end: a message between the edit and its undoing ends the matter. Lines that only
     show what happens, temporary files, and files that weren't edited here are left out.
     """
@@ -70,14 +71,14 @@ class Undone(StepRule):
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Follow *step*."""
         self._steps += 1
-        if step.failed and step.is_try:
+        if step.failed and step.check is not None:
             self._failed_step = self._steps
             self._error = step.raw_error
         dead_ends: list[DeadEnd] = []
         for change in step.changes:
             dead_ends += self._changed(step, change)
         for git_step in _finished_git_steps(step):
-            dead_ends += self._moved(step, git_step)
+            self._follow_git(step, git_step)
         old = [undo for undo in self._undos if self._steps - undo.step >= STAYS_FOR]
         return dead_ends + self._confirm(old)
 
@@ -91,15 +92,9 @@ class Undone(StepRule):
         return self._confirm(self._undos)
 
     def _confirm(self, undos: list[_Undo]) -> list[DeadEnd]:
-        return self._close(undos, "confirmed")
-
-    def _close(self, undos: list[_Undo], status: str) -> list[DeadEnd]:
-        """Return *undos* with their last *status*, and forget them."""
-        dead_ends = []
-        for undo in list(undos):
-            self._undos.remove(undo)
-            dead_ends.append(replace(undo.suspect, status=status))
-        return dead_ends
+        """Return what *undos* found, and forget them."""
+        self._undos = [undo for undo in self._undos if undo not in undos]
+        return [undo.dead_end for undo in undos]
 
     # Undone by an edit ----------------------------------------------------------------------------
 
@@ -112,29 +107,23 @@ class Undone(StepRule):
         edit = Edit(change, before=before, at=step.call.at, turn=self._turn, when=self._steps)
         every = step.call.input.get("replace_all") is True
         undone, left = versions.apply(change, edit, before=before, every=every)
-        dead_ends = self._put_back(change)
+        self._undos = [undo for undo in self._undos if not undo.is_taken_back_by(change)]
         loose = self._loose.get(change.path, [])
-        if undone:
-            marks = {undone_edit.mark for undone_edit in undone}
-            self._loose[change.path] = [one for one in loose if one.mark not in marks]
-            return dead_ends or self._report(step, {change.path: undone}, left)
-        remember(self._loose, change.path, [*loose, edit][-MOST_REMEMBERED:], MOST_REMEMBERED)
-        return dead_ends + self._confirm(
-            [undo for undo in self._undos if change.path in undo.paths]
-        )
-
-    def _put_back(self, change: FileChange) -> list[DeadEnd]:
-        """Resolve what *change* puts back."""
-        put_back = [undo for undo in self._undos if undo.is_taken_back_by(change)]
-        return self._close(put_back, "resolved")
+        if not undone:
+            remember(self._loose, change.path, [*loose, edit][-MOST_REMEMBERED:], MOST_REMEMBERED)
+            return self._confirm([undo for undo in self._undos if change.path in undo.paths])
+        marks = {undone_edit.mark for undone_edit in undone}
+        self._loose[change.path] = [one for one in loose if one.mark not in marks]
+        self._note(step, {change.path: undone}, left)
+        return []
 
     # Undone by git --------------------------------------------------------------------------------
 
-    def _moved(self, step: SessionStep, git_step: GitStep) -> list[DeadEnd]:
+    def _follow_git(self, step: SessionStep, git_step: GitStep) -> None:
         undone = self._taken_back(git_step)
         for path in undone:
             self._versions.pop(path, None)
-        return self._report(step, undone, None)
+        self._note(step, undone, None)
 
     def _taken_back(self, git_step: GitStep) -> _EditsByFile:
         """Follow what git did; return the edits that are gone."""
@@ -163,38 +152,39 @@ class Undone(StepRule):
                 undone[path] = self._loose.pop(path)
         return undone
 
-    # What is told ---------------------------------------------------------------------------------
+    # What is noted --------------------------------------------------------------------------------
 
-    def _report(self, step: SessionStep, undone: _EditsByFile, left: int | None) -> list[DeadEnd]:
-        edits: list[Edit] = []
-        paths: list[str] = []
-        for path, file_edits in undone.items():
-            edits += file_edits
-            if file_edits:
-                paths.append(path)
-        if not edits or all(edit.only_looks for edit in edits):
-            return []
+    def _note(self, step: SessionStep, undone: _EditsByFile, left: int | None) -> None:
+        """Note what *step* has *undone*, unless a person may have wanted it."""
+        edits = list(chain.from_iterable(undone.values()))
+        if all(edit.only_looks for edit in edits):
+            return
         if any(edit.turn != self._turn for edit in edits):
-            return []
-        subject = edits[-1].summary
-        if len(edits) > 1:
-            names = ", ".join(paths[:_MOST_FILES])
-            subject = f"{len(edits)} edits of {names}; last {subject}"
-        failed_since = self._failed_step > min(edit.when for edit in edits)
+            return
+        if self._failed_step <= min(edit.when for edit in edits):
+            return
+        paths = tuple([path for path, file_edits in undone.items() if file_edits])
         edit_places = [edit.at for edit in edits]
-        suspect = dead_end(
+        undone_edit = dead_end(
             step.call,
             "undone-edit",
-            "suspect",
+            "confirmed",
             f"{sorted(paths)}{edit_places}{step.call.at}",
-            masked_line(subject),
+            _subject(edits, paths),
             at=places((), *edit_places, step.call.at),
             times=len(edits),
-            error=masked_line(self._error) if failed_since else "",
+            error=masked_line(self._error),
         )
         marks = frozenset([edit.mark for edit in edits])
-        self._undos = [*self._undos, _Undo(suspect, marks, tuple(paths), left, self._steps)]
-        return [suspect]
+        self._undos = [*self._undos, _Undo(undone_edit, marks, paths, left, self._steps)]
+
+
+def _subject(edits: list[Edit], paths: tuple[str, ...]) -> str:
+    """Return what was undone, for a person."""
+    last = edits[-1].summary
+    if len(edits) == 1:
+        return masked_line(last)
+    return masked_line(f"{len(edits)} edits of {', '.join(paths[:_MOST_FILES])}; last {last}")
 
 
 def _finished_git_steps(step: SessionStep) -> list[GitStep]:

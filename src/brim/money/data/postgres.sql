@@ -201,7 +201,7 @@ BEGIN
             known.purpose, known.overrun, known.made_at, known.lease_end
         FROM jsonb_to_recordset(requests) AS asked(
             at integer, kind text, id text, path integer[], amount bigint, tokens bigint, lease double precision,
-            model text, branch text
+            model text, branch text, most bigint
         ) LEFT JOIN reservations AS known ON known.request_id = asked.id ORDER BY asked.at
     LOOP
         answer := 'null';
@@ -231,6 +231,11 @@ BEGIN
                 END IF;
                 EXIT WHEN NOT fits;
             END LOOP;
+        END IF;
+        -- A limit of the caller's own: Python says what is wrong.
+        IF fits AND request.kind = 'reserve' AND request.most IS NOT NULL THEN
+            one_scope := scopes[request.path[cardinality(request.path)]];
+            fits := coalesce(one_scope.spent + one_scope.reserved, 0) + request.amount <= request.most;
         END IF;
         IF fits THEN
             FOR number IN 1 .. cardinality(places) LOOP

@@ -31,7 +31,7 @@ from brim.sessions.composition.pieces import (
     mark,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent, Thread
-from brim.sessions.lines import SessionLine, SessionLines
+from brim.sessions.lines import EventsOfLine, SessionLine
 from brim.text import fold
 
 _KEY = 24
@@ -65,7 +65,7 @@ class ClaudeRequests(RequestsReader):
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
 
-    def take_line(self, line: SessionLine, lines: SessionLines) -> None:  # noqa: ARG002 - its answers are merged, so no event says all
+    def take_line(self, line: SessionLine, lines: EventsOfLine) -> None:  # noqa: ARG002 - its answers are merged, so no event says all
         """Take the next line."""
         self.take(line.content, line.at)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import FileIO
 from itertools import pairwise
 from typing import Any
 
@@ -41,7 +42,9 @@ from brim.sessions.composition.pieces import (
     YOURS,
     Label,
 )
-from brim.sessions.composition.reading import Mark, read_thread
+from brim.sessions.composition.reading import Mark, ThreadReading, read_thread
+from brim.sessions.composition.thread import Thread
+from brim.sessions.lines import EventsOfLine, SessionLine
 from brim.sessions.report.index import forget_gone, open_index, put_aside
 from brim.sessions.window.live import Reading
 from brim.tokens.calibrate import (
@@ -246,25 +249,6 @@ class ContextReport:
         return values
 
 
-def context_report(
-    reading: Reading,
-    *,
-    at: int | None = None,
-    since: int | None = None,
-    index: str = "",
-    on_read: Callable[[int], object] = int,
-) -> ContextReport:
-    """Return what fills the window of the session in *reading*: at its last request, or at request
-    number *at*.
-
-    *since* is the number of an earlier request to compare it with. A number that the file doesn't
-    have is an ``InputError``. *index* is the file that keeps what was read for the next time.
-    """
-    return context_at(
-        reading, session_requests(reading["path"], at=at, index=index, on_read=on_read), at, since
-    )
-
-
 def context_at(
     reading: Reading,
     requests: Sequence[ComposedRequest],
@@ -294,31 +278,55 @@ def context_at(
     )
 
 
-def session_requests(
-    path: str, *, at: int | None = None, index: str = "", on_read: Callable[[int], object] = int
-) -> list[ComposedRequest]:
-    """Return the requests in *path*, each with what was known before it, from other sessions too.
+class SessionComposition:
+    """Takes a session's requests apart while its file *path* is read for other reasons.
 
-    If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
-    sessions next to the file are read.
+    *index* is the file that keeps what was read for the next time.
     """
-    path = os.path.realpath(path)
-    request_index = RequestIndex(index)
-    before = request_index.mark(path)
-    thread, reached = read_thread(path, mark=before, marking=request_index.is_kept, on_read=on_read)
-    begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
-    requests = requests_of(thread, *request_index.learned(path, begins))
-    if thread.sent and (before is None or before.offset != reached.offset):
-        request_index.keep(path, reached, requests)
-    selected = requests[-1 if at is None else at - 1 :][:1]
-    for sibling in (
-        _earlier(path, begins) if selected and selected[0].known.basis == "estimated" else ()
-    ):
-        with suppress(InputError):
-            ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
-            if selected[0].model in ratios:
-                return requests_of(thread, ratios, hidden)
-    return requests
+
+    def __init__(self, path: str, *, index: str = "") -> None:
+        self._path = os.path.realpath(path)
+        self._index = RequestIndex(index)
+        self._known = self._index.mark(self._path)
+        self._reading = ThreadReading(self._path, mark=self._known)
+
+    def take(self, line: SessionLine, lines: EventsOfLine) -> None:
+        """Take the next line of the file."""
+        self._reading.take(line, lines)
+
+    def end_lines(self, file: FileIO, offset: int) -> None:
+        """Note that all lines that have an end were read."""
+        self._reading.end_lines(file, offset)
+
+    def requests(self, at: int | None = None) -> list[ComposedRequest]:
+        """Return the requests, each with what was known before it, from other sessions too.
+
+        If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
+        sessions next to the file are read.
+        """
+        thread = self._reading.finish()
+        begins = _first_time(thread)
+        requests = requests_of(thread, *self._index.learned(self._path, begins))
+        reached = self._reading.mark
+        if thread.sent and (self._known is None or self._known.offset != reached.offset):
+            self._index.keep(self._path, reached, requests)
+        selected = requests[-1 if at is None else at - 1 :][:1]
+        if not selected or selected[0].known.basis != "estimated":
+            return requests
+        for sibling in _earlier(self._path, begins):
+            with suppress(InputError):
+                ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
+                if selected[0].model in ratios:
+                    return requests_of(thread, ratios, hidden)
+        return requests
+
+
+def _first_time(thread: Thread) -> float:
+    """Return when the first request of *thread* was made, 0 if no line says it."""
+    for sent in thread.sent:
+        if sent.time is not None:
+            return sent.time
+    return 0.0
 
 
 def _earlier(path: str, before: float) -> list[str]:

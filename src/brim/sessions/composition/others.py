@@ -31,7 +31,7 @@ from brim.sessions.composition.pieces import (
     tool_label,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent
-from brim.sessions.lines import SessionLine, SessionLines
+from brim.sessions.lines import EventsOfLine, SessionLine
 
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
@@ -56,7 +56,7 @@ class CodexRequests(RequestsReader):
             str
         ] = []  # what came since the model began to answer: items of the next request
 
-    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+    def take_line(self, line: SessionLine, lines: EventsOfLine) -> None:
         """Take the next line."""
         self._take(line.content)
         for event in lines.events(line):
@@ -223,7 +223,7 @@ class GeminiRequests(RequestsReader):
         ] = {}  # a message of the model, written again when its tools have ended
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+    def take_line(self, line: SessionLine, lines: EventsOfLine) -> None:
         """Take the next line."""
         usages = {}
         for event in lines.events(line):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import FileIO
 from typing import Any
 
 from brim.agents.agent import subagent_of
@@ -17,7 +18,7 @@ from brim.sessions.composition.composed_request import ComposedRequest, requests
 from brim.sessions.composition.others import CodexRequests, GeminiRequests
 from brim.sessions.composition.pieces import Count
 from brim.sessions.composition.thread import RequestsReader, Thread
-from brim.sessions.lines import SessionLines, check_before
+from brim.sessions.lines import EventsOfLine, SessionLine, SessionLines, check_before
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
 
@@ -66,41 +67,68 @@ def read_thread(
     path: str | os.PathLike[str],
     *,
     mark: Mark | None = None,
-    marking: bool = False,
     count: Count | None = None,
     on_read: Callable[[int], object] = int,
 ) -> tuple[Thread, Mark]:
-    """Return what *path* holds, and with *marking* a mark to go on from next time.
+    """Return what *path* holds, and a mark to go on from next time.
 
     With a *mark* of before only what is new is read, if the file is still the same one up to there.
     Files of Codex and Gemini CLI are read whole each time, and their mark is empty.
     """
     name = os.fspath(path)
-    count = count or encoding_counter(STAND_IN)
-    assert count is not None  # noqa: S101 - the table engine has the stand-in
-    reader: RequestsReader | None = None
-    if mark is not None:
-        reader = _resumed(name, mark, ClaudeRequests(count, agent=subagent_of(name)))
-    start = 0
-    if mark is not None and reader is not None:
-        start = mark.offset
-    with SessionLines(name, start=start) as lines:
+    reading = ThreadReading(name, mark=mark, count=count)
+    with SessionLines(name, start=reading.start) as lines:
         for line in lines.whole(on_read):
-            if reader is None:
-                reader = _reader_for(line.content, count, name)
-            if reader is not None:
-                reader.take_line(line, lines)
-        if reader is None:
-            return Thread(), Mark()
-        reached = Mark()
-        if marking and isinstance(reader, ClaudeRequests) and lines.offset:
-            offset = lines.offset
-            if reader.open_at is not None:
-                offset = reader.open_at
-            reached = Mark(offset, check_before(lines.file, offset), reader.to_row())
+            reading.take(line, lines)
+        reading.end_lines(lines.file, lines.offset)
         for line in lines.unfinished():
-            reader.take_line(line, lines)
-        return reader.finish(), reached
+            reading.take(line, lines)
+    return reading.finish(), reading.mark
+
+
+class ThreadReading:
+    """Takes the lines of the session's file *path*, whoever reads them."""
+
+    def __init__(self, path: str, *, mark: Mark | None = None, count: Count | None = None) -> None:
+        counter = count or encoding_counter(STAND_IN)
+        assert counter is not None  # noqa: S101 - the table engine has the stand-in
+        self._path = path
+        self._count = counter
+        self._reader: RequestsReader | None = None
+        self.start = 0
+        """The byte at which the lines begin that aren't known yet."""
+        self.mark = Mark()
+        """How far the file was read, once all its lines were taken."""
+        if mark is not None:
+            self._reader = _resumed(path, mark, ClaudeRequests(counter, agent=subagent_of(path)))
+            if self._reader is not None:
+                self.start = mark.offset
+
+    def take(self, line: SessionLine, lines: EventsOfLine) -> None:
+        """Take the next line, unless it's known."""
+        if line.at < self.start:
+            return
+        if self._reader is None:
+            self._reader = _reader_for(line.content, self._count, self._path)
+        if self._reader is not None:
+            self._reader.take_line(line, lines)
+
+    def end_lines(self, file: FileIO, offset: int) -> None:
+        """Note how far *file* was read: a line without an end is taken again the next time."""
+        reader = self._reader
+        if not isinstance(reader, ClaudeRequests) or not offset:
+            return
+        if reader.open_at is not None:
+            offset = reader.open_at
+        place = file.tell()
+        self.mark = Mark(offset, check_before(file, offset), reader.to_row())
+        file.seek(place)
+
+    def finish(self) -> Thread:
+        """Return what the lines held."""
+        if self._reader is None:
+            return Thread()
+        return self._reader.finish()
 
 
 def _reader_for(line: Mapping[str, Any], count: Count, path: str) -> RequestsReader | None:

@@ -21,7 +21,7 @@ from brim.sessions.composition.pieces import (
     Labels,
     RequestPiece,
 )
-from brim.sessions.lines import SessionLine, SessionLines
+from brim.sessions.lines import EventsOfLine, SessionLine
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -219,7 +219,7 @@ class RequestsReader:
         self._calls: dict[str, Label] = {}
         self._folder = ""  # where the agent works: paths may be as seen from there
 
-    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+    def take_line(self, line: SessionLine, lines: EventsOfLine) -> None:
         """Take the next one of *lines*."""
         raise NotImplementedError
 

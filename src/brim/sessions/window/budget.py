@@ -1,7 +1,7 @@
 """``ContextBudget``: how full is the window, and is it time to compact?
 
 It is fed every event of a session and keeps, for the main thread, what the last call reported. A
-run's total is a sum over its calls, so it doesn't measure the window: docs/decisions/0008.
+run's total is a sum over its calls, so it doesn't measure the window: docs/decisions.
 """
 
 from __future__ import annotations

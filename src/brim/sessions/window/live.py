@@ -24,9 +24,10 @@ from brim.agents.call import Event
 from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, LONGEST_LINE, Feed, json_values, objects_in, open_session
 from brim.errors import InputError
+from brim.sessions.lines import LineObserver, SessionLine
 
 Reading = dict[str, Any]
-"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
+"""One object of ``brim context --watch --json``; docs/context.md says what each key means."""
 _LONGEST_BRACKET = 1024
 _ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")
 """Formats whose sub-agents have a file each: all of a file is one thread's."""
@@ -106,13 +107,15 @@ def follow(
     idle: float | None = None,
     once: bool = False,
     taken: Callable[[int], object] = ignore,
+    observer: LineObserver | None = None,
 ) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
 
     *once* ends it when all that is there has been read; *idle* when nothing was added for so many
-    seconds. *taken* gets the size of each block that was read.
+    seconds. *taken* gets the size of each block that was read, *observer* the lines of the file
+    itself.
     """
-    session = _LiveSession(path, taken)
+    session = _LiveSession(path, taken, observer)
     pause = _pause(interval, idle)
 
     def ticks() -> Iterator[Tick]:
@@ -201,8 +204,11 @@ def _is_ready(handle: int, seconds: float) -> bool:
 class _LiveSession:
     """The file of a session, and those of its sub-agents as they come."""
 
-    def __init__(self, path: str, taken: Callable[[int], object] = ignore) -> None:
+    def __init__(
+        self, path: str, taken: Callable[[int], object], observer: LineObserver | None
+    ) -> None:
         self._path = path
+        self._observer = observer
         self.counts = Counts(taken)
         self._tails: dict[str, _Tail] = {}
 
@@ -210,7 +216,10 @@ class _LiveSession:
         """Return every file of it that is there now, its own first."""
         for agent, path in [(subagent_of(self._path), self._path), *subagent_files(self._path)]:
             if path not in self._tails:
-                self._tails[path] = _Tail(path, self.counts, agent, watched=path == self._path)
+                tail = _Tail(path, self.counts, agent)
+                if path == self._path:
+                    tail.watch(self._observer)
+                self._tails[path] = tail
         return list(self._tails.values())
 
     def renew(self) -> bool:
@@ -231,16 +240,15 @@ class _LiveSession:
 class _Tail:
     """The end of one file: what was added to it since it was last read.
 
-    *agent* is the sub-agent whose file it is. If that is the one file that is *watched*, it is the
-    main thread here.
+    *agent* is the sub-agent whose file it is.
     """
 
-    def __init__(
-        self, path: str, counts: Counts, agent: str = "", *, watched: bool = False
-    ) -> None:
+    def __init__(self, path: str, counts: Counts, agent: str = "") -> None:
         self._path = path
         self._agent = agent
-        self._watched = watched
+        self._watched = False
+        self._observer: LineObserver | None = None
+        self._line_events: list[Event] = []
         self._counts = counts
         self._feed = counts.feed()
         self._file: FileIO | None = None
@@ -250,6 +258,15 @@ class _Tail:
         """When the file was written and how long it was, if it is one value: a new value is read
         again."""
         self._is_half = False
+
+    def watch(self, observer: LineObserver | None) -> None:
+        """Take the file as the main thread's, whoever's it is, and show *observer* its lines."""
+        self._watched = True
+        self._observer = observer
+
+    def events(self, line: SessionLine) -> list[Event]:  # noqa: ARG002 - it's the last one
+        """Return what happened in the line that *observer* takes."""
+        return self._line_events
 
     def lines(self) -> Iterator[list[Event]]:
         """Give the events of each line that was added."""
@@ -265,8 +282,20 @@ class _Tail:
             self.size += len(data)
             for line in _lines_of(data):
                 self._counts.reader.agent = self._agent
-                if events := self._feed.feed(line):
+                if events := self._events(self._feed.objects(line)):
                     yield self._own(events)
+        if self._observer is not None and not self._stamp:
+            self._observer.end_lines(self._file, self._feed.offset)
+
+    def _events(self, objects: list[tuple[dict[str, Any], int]]) -> list[Event]:
+        """Return the events of *objects*, and show the observer each of them."""
+        events: list[Event] = []
+        for content, at in objects:
+            self._line_events = self._counts.reader.events(content, at)
+            if self._observer is not None:
+                self._observer.take(SessionLine(content, at), self)
+            events += self._line_events
+        return events
 
     def rest(self) -> list[Event]:
         """Return the events of a last line that has no end."""
@@ -274,8 +303,9 @@ class _Tail:
         begun: list[Event] = []
         if self._is_half and self._file is not None:
             self._file.seek(0)
-            begun = self._feed.feed(self._file.read(LONGEST_LINE))
-        return self._own([*begun, *self._feed.finish()])
+            begun = self._events(self._feed.objects(self._file.read(LONGEST_LINE)))
+        begun += self._events(self._feed.last_object())
+        return self._own([*begun, *self._counts.reader.finish()])
 
     def was_replaced(self) -> bool:
         """Whether another file has this name now, or this one is shorter than what was read of it,
@@ -313,7 +343,8 @@ class _Tail:
         self.size = file.seek(0, os.SEEK_END)
         self._counts.taken(self.size)
         self._counts.reader.agent = self._agent
-        yield self._own(self._counts.take(values or [], self._feed))
+        self._feed.lines += len(values or [])
+        yield self._own(self._events([(value, 0) for value in values or []]))
 
     def _own(self, events: list[Event]) -> list[Event]:
         if not self._watched or not (self._agent or self._counts.format in _ONE_THREAD):

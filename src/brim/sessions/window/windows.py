@@ -37,6 +37,9 @@ SOURCES = {
 REPORTED = "reported"
 """The key of a session's state under which the client's report is stored."""
 
+SAID_TOTAL = "said total"
+"""The key under which the client's own sum of the session is stored."""
+
 GUESSES = ("family", "default")
 """Sources of a window that are no reason to warn: the model isn't known."""
 
@@ -236,6 +239,26 @@ class UsageSeen(PlainData):
             source=str(fields.get("source") or ""),
             cost=_count(fields.get("cost")),
         )
+
+
+@dataclass(frozen=True)
+class SaidTotal(PlainData):
+    """What the client says that a session cost so far, with requests that no line shows."""
+
+    cost: int
+    """Micro-dollars."""
+    time: float
+    """When the client said so, in seconds since 1970."""
+
+    @classmethod
+    def read(cls, values: object) -> SaidTotal | None:
+        """Return what a state file holds, None if it holds nothing."""
+        fields = mapping_of(values)
+        cost = _count(fields.get("cost"))
+        time = _number(fields.get("time"))
+        if cost is None or time is None:
+            return None
+        return cls(cost, time)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Messages of agent frameworks, written as providers write them.
 
 pydantic-ai, LangChain and Haystack have classes of their own, which they translate for each
-provider. Here such a message becomes a dict with Anthropic's blocks, so that it's counted, divided
-and checked like any other. The classes aren't imported: a message is known by its fields.
+provider, and Bedrock's Converse has blocks of its own. Here such a message becomes a dict with
+Anthropic's blocks, so that it's counted, divided and checked like any other. The classes aren't
+imported: a message is known by its fields.
 """
 
 from __future__ import annotations
@@ -24,14 +25,27 @@ LANGCHAIN_ROLES = {
 """The types of LangChain's messages, which have no role; LangChain gives them one when it sends
 them."""
 PYDANTIC_KINDS = {"request": "user", "response": "assistant"}
+CONVERSE_BLOCKS = frozenset(
+    (
+        "text",
+        "toolUse",
+        "toolResult",
+        "reasoningContent",
+        "image",
+        "document",
+        "video",
+        "cachePoint",
+    )
+)
+"""Fields of the blocks of Bedrock's Converse; each block has one of them, and no type."""
 _URLS = ("audio-url", "document-url", "video-url")
 
 
 def framework_of(message: object) -> str:
-    """Return whose class *message* is: ``langchain``, ``pydantic-ai``, ``haystack``, or ``""`` for
-    a provider's."""
+    """Return whose *message* is: ``langchain``, ``pydantic-ai``, ``haystack``, ``converse``, or
+    ``""`` for a provider's."""
     if type(message) is dict and message.get("role") is not None:
-        return ""
+        return "converse" if _is_converse(message.get("content")) else ""
     if string(get(message, "kind")) in PYDANTIC_KINDS and is_sequence(get(message, "parts")):
         return "pydantic-ai"
     if langchain_role(message):
@@ -264,6 +278,55 @@ def _haystack_part(part: object) -> object:
         }
     if get(part, "reasoning_text") is not None:
         return {"type": "thinking", "thinking": get(part, "reasoning_text")}
+    if get(part, "text") is not None:
+        return {"type": "text", "text": get(part, "text")}
+    return part
+
+
+# Bedrock's Converse: API_runtime_ContentBlock.html of Amazon Bedrock's API reference
+
+
+def _is_converse(content: object) -> bool:
+    """Whether a message's *content* has blocks that are known by the name of their only field."""
+    if type(content) is not list or not content or type(content[0]) is not dict:
+        return False
+    return len(content[0]) == 1 and not CONVERSE_BLOCKS.isdisjoint(content[0])
+
+
+def _converse(message: object) -> Block:
+    blocks = [_converse_block(block) for block in items(get(message, "content"))]
+    return {
+        "role": string(get(message, "role")),
+        "content": [block for block in blocks if block is not None],
+    }
+
+
+def _converse_block(block: object) -> object:
+    """Return a block as Anthropic writes it; None for a mark that the model doesn't see."""
+    if get(block, "text") is not None:
+        return {"type": "text", "text": get(block, "text")}
+    call = get(block, "toolUse")
+    if call is not None:
+        return call_block(get(call, "toolUseId"), get(call, "name"), get(call, "input"))
+    result = get(block, "toolResult")
+    if result is not None:
+        parts = [_converse_part(part) for part in items(get(result, "content"))]
+        return result_block(get(result, "toolUseId"), parts)
+    thinking = get(get(block, "reasoningContent"), "reasoningText")
+    if thinking is not None:
+        signature = get(thinking, "signature")
+        return {"type": "thinking", "thinking": get(thinking, "text"), "signature": signature}
+    if get(block, "cachePoint") is not None:
+        return None
+    return block
+
+
+def _converse_part(part: object) -> object:
+    """Return a part of a result as Anthropic writes it; files are counted as they are."""
+    if get(part, "text") is not None:
+        return {"type": "text", "text": get(part, "text")}
+    if get(part, "json") is not None:
+        return {"type": "text", "text": compact(get(part, "json"))}
     return part
 
 
@@ -283,4 +346,5 @@ _READERS: dict[str, Callable[[Any], Block]] = {
     "langchain": _langchain,
     "pydantic-ai": _pydantic,
     "haystack": _haystack,
+    "converse": _converse,
 }
