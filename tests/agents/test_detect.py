@@ -16,7 +16,7 @@ from brim.agents.codex.transcript import CodexExecReader, CodexRolloutReader
 from brim.agents.events import Usage
 from brim.agents.gemini.transcript import GeminiStreamReader, GeminiTranscriptReader
 from brim.agents.opencode.transcript import OpencodeReader
-from brim.agents.readers import AnyReader, format_of, known_formats
+from brim.agents.readers import AnyReader, format_of
 from brim.errors import InputError
 from tests.agents.claude_lines import (
     STATUS,
@@ -60,6 +60,13 @@ ONE_OF_EACH: dict[str, dict[str, Any]] = {
         "sessionID": "ses_1",
         "part": {"type": "step-finish", "tokens": {"input": 5, "output": 3}, "cost": 0.1},
     },
+    "qwen-chat": {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "provenance": "real_user",
+        "message": {"role": "user", "parts": [{"text": "hi"}]},
+    },
     "copilot-events": {
         "type": "session.usage_record",
         "data": {"usage": {"inputTokens": 5, "outputTokens": 3}},
@@ -95,7 +102,7 @@ ONE_OF_EACH: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("format", known_formats())
+@pytest.mark.parametrize("format", ONE_OF_EACH)
 def test_every_format_is_found(format: str) -> None:
     assert format_of(ONE_OF_EACH[format]) == format
 

@@ -31,6 +31,12 @@ _COPILOT_TOLD = re.compile(
 )
 
 
+_QWEN_TOLD = re.compile(
+    r"<qwen:(?P<event>[\w-]+)-context[^>]*>\n(?:SessionStart additional context:\n)?(?P<text>.*?)</qwen:[\w-]+-context>",
+    re.DOTALL,
+)
+
+
 class Told(NamedTuple):
     """One text that a hook told the model."""
 
@@ -47,6 +53,8 @@ class Agent:
     role: str
     """The role of the message in which a hook's text reaches the model."""
     model: str
+    start_role = ""
+    """That of a text of a session's start, if it is another."""
     going_on: tuple[str, ...] = ()
     """The options that go on with the last session."""
 
@@ -364,6 +372,62 @@ class Copilot(Agent):
             for part in asked.parts
             if part.place >= 0
             for found in _COPILOT_TOLD.finditer(part.text)
+        ]
+
+
+class Qwen(Agent):
+    """Qwen Code, from npm, with the API as an OpenAI-compatible provider."""
+
+    name = "qwen"
+    role = "user"
+    start_role = "system"
+    model = "gpt-4.1"  # its price is known
+    going_on = ("--continue",)
+
+    def __init__(self, program: str, world: World) -> None:
+        super().__init__(program, world)
+        self.settings = world.home / ".qwen" / "settings.json"
+        self.settings.parent.mkdir()
+        self.configure()
+
+    def configure(self, **settings: object) -> None:
+        """Write its settings: nothing from the network, and *settings*."""
+        quiet = {
+            "general": {"enableAutoUpdate": False},
+            "telemetry": {"enabled": False},
+            "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        }
+        text = json.dumps({**quiet, **settings}, indent=2) + "\n"
+        self.settings.write_text(text, encoding="utf-8")
+
+    def command(self, prompt: str) -> list[str]:
+        return [self.program, "-p", prompt, "--yolo", "--output-format", "stream-json"]
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "OPENAI_API_KEY": "dummy",
+            "OPENAI_BASE_URL": f"{self.world.api.url}/v1",
+            "OPENAI_MODEL": self.model,
+            "QWEN_CODE_NO_RELAUNCH": "true",
+        }
+
+    def shell(self, command: str, **said: int) -> Call:
+        about = {"description": "a command", "is_background": False}
+        return Call("run_shell_command", {"command": command, **about}, **said)
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        return Call("write_file", {"file_path": str(path), "content": content}, **said)
+
+    def task(self, prompt: str) -> Call:
+        """Return the model's call of the tool that starts a sub-agent."""
+        about = {"description": "a task", "subagent_type": "general-purpose"}
+        return Call("agent", {**about, "prompt": prompt})
+
+    def told(self, asked: Asked) -> list[Told]:
+        return [
+            Told(found["event"], found["text"].strip(), part)
+            for part in asked.parts
+            for found in _QWEN_TOLD.finditer(part.text)
         ]
 
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.e2e.script import Asked, Overflow, Reply, Say, Sent, Step, about
-from tests.e2e.wires import Contents, Messages, Responses, Wire
+from tests.e2e.wires import Completions, Contents, Messages, Responses, Wire
 
 
 class ModelApi:
@@ -129,6 +129,8 @@ def wire_of(path: str) -> Wire | None:
         return Messages()
     if path.endswith("/responses"):
         return Responses()
+    if path.endswith("/chat/completions"):
+        return Completions()
     if path.endswith((":generateContent", ":streamGenerateContent", ":countTokens")):
         return Contents()
     return None

@@ -26,6 +26,7 @@ INSTALLED = {
     / "bin"
     / "opencode",  # on other systems it's left out
     "copilot": FOLDER / "node_modules" / ".bin" / "copilot",
+    "qwen": FOLDER / "node_modules" / ".bin" / "qwen",
 }
 """Where ``make e2e`` puts each program."""
 
@@ -35,6 +36,7 @@ NAMES = {
     "gemini": "Gemini CLI",
     "opencode": "opencode",
     "copilot": "GitHub Copilot CLI",
+    "qwen": "Qwen Code",
 }
 
 

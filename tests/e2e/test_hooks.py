@@ -72,7 +72,7 @@ def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent)
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     first, *_, last = agent.world.api.turns
-    assert first.only(ALWAYS).role == agent.role
+    assert first.only(ALWAYS).role == (agent.start_role or agent.role)
     assert last.only(ALWAYS) == first.only(ALWAYS), (
         "what was told stays where it was: the cache is kept"
     )
@@ -390,3 +390,17 @@ def test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it(agent: Agent) -
     assert not (agent.world.home / ".brim" / "paused").exists()
     limits = json.loads(agent.world.brim("limit", "--json").out)["limits"]
     assert sorted(limit["limit"] for limit in limits) == ["10/day", "2/session"]
+
+
+def test_codex_cuts_no_text_of_brims(codex: Agent) -> None:
+    """Without a word in the hook's entry it cuts what is longer than 10,000 bytes."""
+    world = codex.world
+    world.write_rules(
+        f"Правило {n}: не меняй модуль {n} без нужды и скажи об этом." for n in range(140)
+    )
+    codex.install("--token-budget", "20000")
+    codex.ask("Say hello.")
+    told = "".join(told.text for told in codex.told(world.api.turns[0]))
+    assert len(told.encode()) > 12_000
+    assert "truncated" not in told
+    assert all(f"Правило {n}:" in told for n in range(100))

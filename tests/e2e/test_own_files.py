@@ -6,7 +6,13 @@ from __future__ import annotations
 from tests.e2e.agents import Agent
 from tests.e2e.test_memory import compacted
 
-FILES = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md", "copilot": "AGENTS.md"}
+FILES = {
+    "claude": "CLAUDE.md",
+    "codex": "AGENTS.md",
+    "gemini": "GEMINI.md",
+    "copilot": "AGENTS.md",
+    "qwen": "QWEN.md",
+}
 OTHER_FILES = {"claude": "GEMINI.md", "codex": "CLAUDE.md", "gemini": "AGENTS.md"}
 RULE = "Never touch the files under legacy/."
 
@@ -35,5 +41,5 @@ def test_a_file_of_another_program_is_told_once(agent: Agent) -> None:
     agent.install()
     agent.ask("Say hello.")
     first = agent.world.api.turns[0]
-    assert first.only(RULE).role == agent.role
+    assert first.only(RULE).role == (agent.start_role or agent.role)
     assert [told for told in agent.told(first) if RULE in told.text]

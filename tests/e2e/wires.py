@@ -1,4 +1,5 @@
-"""The three APIs that the agents speak: Anthropic's Messages, OpenAI's Responses, and Gemini's."""
+"""The APIs that the agents speak: Anthropic's Messages, OpenAI's Responses and chat completions, and
+Gemini's."""
 
 from __future__ import annotations
 
@@ -283,6 +284,73 @@ class Responses(Wire):
             {},
             tuple({**event, "sequence_number": number} for number, event in enumerate(events)),
         )
+
+
+class Completions(Wire):
+    """OpenAI's chat completions: what Qwen Code speaks."""
+
+    summary_asked = "summarizes a conversation when its context"
+    """What Qwen Code writes into the system prompt or the last message when it wants the
+    conversation summarised."""
+
+    def parts_of(self, body: Mapping[str, Any]) -> tuple[Part, ...]:
+        """Return what the model reads, system prompt first."""
+        found: list[Part] = []
+        for place, message in enumerate(body.get("messages", [])):
+            role = str(message.get("role"))
+            at = -1 if role == "system" else place
+            for kind, text in texts_of(message.get("content")):
+                found.append(Part(at, role, "result" if role == "tool" else kind, text))
+            for call in message.get("tool_calls") or ():
+                found.append(Part(at, role, "call", call["function"]["arguments"]))
+        return tuple(found)
+
+    def kind_of(self, _path: str, body: Mapping[str, Any]) -> Kind:
+        """Say what a request is for."""
+        parts = self.parts_of(body)
+        if any(self.summary_asked in part.text for part in (*parts[:1], *parts[-1:])):
+            return "compaction"
+        return "turn" if body.get("tools") else "side"
+
+    def summary(self, text: str) -> str:
+        """Return *text* as a summary; without the tag Qwen Code asks a second time."""
+        return f"<state_snapshot>\n{text}\n</state_snapshot>"
+
+    def overflow(self, step: Overflow) -> Sent:
+        """Return the provider's words for a prompt that is too long."""
+        message = f"This model's maximum context length is {step.most} tokens."
+        error = {"message": message, "code": "context_length_exceeded"}
+        return Sent(400, {"error": error})
+
+    def write(self, reply: Reply) -> Sent:
+        """Write a reply down, whole or as the events of a stream."""
+        total = reply.read + reply.fresh
+        usage = {
+            "prompt_tokens": total,
+            "completion_tokens": reply.written,
+            "total_tokens": total + reply.written,
+            "prompt_tokens_details": {"cached_tokens": reply.read},
+        }
+        said: dict[str, Any] = {"role": "assistant", "content": reply.text}
+        if reply.call:
+            call = {"name": reply.call.tool, "arguments": json.dumps(dict(reply.call.input))}
+            id = f"call_{reply.number}"
+            said["tool_calls"] = [{"index": 0, "id": id, "type": "function", "function": call}]
+        reason = "tool_calls" if reply.call else "stop"
+        answer = {
+            "id": f"chatcmpl-{reply.number:024d}",
+            "created": 1_700_000_000,
+            "model": reply.model,
+        }
+        if reply.whole:
+            choice = {"index": 0, "message": said, "finish_reason": reason}
+            return Sent(200, {**answer, "choices": [choice], "usage": usage})
+        deltas = [(said, None), ({}, reason)]
+        chunks: list[dict[str, Any]] = [
+            {**answer, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
+            for delta, end in deltas
+        ]
+        return Sent(200, {}, (*chunks, {**answer, "choices": [], "usage": usage}))
 
 
 JUDGED = {

@@ -8,20 +8,14 @@ import tomllib
 
 import pytest
 
-from brim.agents import AGENTS
+from brim.agents import AGENTS, agent_named
 from brim.agents.settings import settings_for
 from brim.install.changes import command_text
 from brim.install.shell import brim_program
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 
-FOLDERS = {
-    "claude": ".claude",
-    "codex": ".codex",
-    "gemini": ".gemini",
-    "opencode": ".config/opencode",
-    "copilot": ".copilot",
-}
+FOLDERS = {name: agent_named(name).places.folder or f".{name}" for name in AGENTS}
 
 
 @pytest.mark.parametrize("agent", AGENTS)

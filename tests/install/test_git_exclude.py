@@ -10,18 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from brim.agents import every_agent
 from brim.install.git_exclude import COMMENT
 from tests.cli.conftest import Brim
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 
-FILES = [
-    ".claude/settings.local.json",
-    ".codex/hooks.json",
-    ".gemini/settings.json",
-    ".opencode/plugin/brim.js",
-    ".github/hooks/brim.json",
-]
+FILES = [agent.places.project_hooks for agent in every_agent()]
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -78,7 +73,7 @@ def test_lines_of_others_stay_where_they_are(brim: Brim, exclude: Path) -> None:
 
 def test_what_is_ignored_already_is_not_named_again(brim: Brim, exclude: Path) -> None:
     before = exclude.read_bytes()
-    brim.write(".gitignore", ".claude\n.codex\n.gemini\n.opencode\n.github/hooks/brim.json\n")
+    brim.write(".gitignore", "\n".join(FILES) + "\n")
     assert "hidden" not in brim("init", "--project", "--agent", "all").out
     assert exclude.read_bytes() == before
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from brim.agents import AGENTS, every_agent
 from brim.config.trust import is_trusted
 from brim.errors import InputError
 from brim.install.agents import project_target
@@ -19,7 +20,7 @@ from brim.install.launchers import check_lasting
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.hooks.hook_world import patient
-from tests.install.installed import FILES, THEIRS, alone, commands, events, file_of, tree, use
+from tests.install.installed import THEIRS, alone, commands, events, file_of, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
@@ -55,7 +56,7 @@ def test_where_no_agent_is_it_asks_for_one(brim: Brim) -> None:
 
 def test_all_means_all(brim: Brim) -> None:
     found = alone(brim, "init", "--agent", "all", "--json").json
-    assert [each["agent"] for each in found["agents"]] == [*FILES, "opencode", "copilot"]
+    assert [each["agent"] for each in found["agents"]] == list(AGENTS)
     assert all(each["changed"] and each["backup"] is None for each in found["agents"])
 
 
@@ -241,14 +242,7 @@ def test_a_project_gets_files_of_its_own_and_is_trusted_if_brim_made_it(brim: Br
         brim, "init", "--project", "--agent", "all", "--token-budget", "800", "--json"
     ).json
     assert [each["file"] for each in found["agents"]] == [
-        str(brim.cwd / name)
-        for name in (
-            ".claude/settings.local.json",
-            ".codex/hooks.json",
-            ".gemini/settings.json",
-            ".opencode/plugin/brim.js",
-            ".github/hooks/brim.json",
-        )
+        str(brim.cwd / agent.places.project_hooks) for agent in every_agent()
     ]
     assert found["trusted"] is True
     assert "800" in (brim.cwd / ".brim/config.yaml").read_text()

@@ -32,6 +32,13 @@ COPILOT_SESSIONS = {
     "copilot_events_manual_compact": f"{COPILOT_STATE}/84715cd1-96bd-4b27-96ce-7272c1c17454/events.jsonl",
     "copilot_events_subagent": f"{COPILOT_STATE}/67fdc5df-7643-47c8-9d5e-eb30dfa99629/events.jsonl",
 }
+QWEN_PROJECT = f"{HOME}/.qwen/projects/-home-user-shop/chats"
+QWEN_SESSIONS = {
+    "qwen_chat_tools": f"{QWEN_PROJECT}/5811c9a3-9cb5-4ce5-89c8-7e93c4d5dd1d.jsonl",
+    "qwen_chat_auto_compact": f"{QWEN_PROJECT}/4172e083-15e6-46d1-8125-9aa005f94668.jsonl",
+    "qwen_chat_manual_compact": f"{QWEN_PROJECT}/03d5e1d9-f838-4a5a-8294-5c542e52b7f2.jsonl",
+    "qwen_chat_with_subagent": f"{QWEN_PROJECT}/f2c3ea4f-2983-4201-9d85-a1c45723c92f.jsonl",
+}
 MODELS = {
     "messages": "gpt-4o",
     "agent": "gpt-4o",
@@ -89,29 +96,37 @@ def tape(agent: str) -> Callable[[World], None]:
     return play
 
 
-def copilot_tape(world: World) -> None:
-    """Every event that GitHub Copilot CLI sent, with the files of its sessions."""
-    learn_rules(world)
-    copy_copilot_sessions(world)
-    for event in lines("copilot_hooks.jsonl"):
-        world.hook("copilot", event["event"], event["data"], **event["environ"])
+def tape_with_sessions(agent: str, paths: dict[str, str]) -> Callable[[World], None]:
+    """Every event that an agent sent, with the files of its sessions."""
+
+    def play(world: World) -> None:
+        learn_rules(world)
+        copy_sessions(world, paths)
+        for event in lines(f"{agent}_hooks.jsonl"):
+            world.hook(agent, event["event"], event["data"], **event["environ"])
+
+    return play
 
 
-def copy_copilot_sessions(world: World) -> None:
-    """Put its recorded sessions where it keeps them."""
-    for name, path in COPILOT_SESSIONS.items():
+def copy_sessions(world: World, paths: dict[str, str]) -> None:
+    """Put recorded sessions where their agent keeps them."""
+    for name, path in paths.items():
         world.copy(f"sessions/{name}.jsonl", path)
 
 
-def copilot_sessions(world: World) -> None:
-    """usage, report, context and lost, over its recorded sessions."""
-    copy_copilot_sessions(world)
-    for group in ("day", "model", "session"):
-        world.brim("usage", "--utc", "--by", group, "--json")
-    world.brim("report", "--json")
-    for name, path in COPILOT_SESSIONS.items():
-        world.brim("context", world.to_here(path), "--json", name=f"context of {name}")
-        world.brim("memory", "lost", world.to_here(path), "--json", name=f"lost in {name}")
+def sessions_of(paths: dict[str, str]) -> Callable[[World], None]:
+    """usage, report, context and lost, over an agent's recorded sessions."""
+
+    def play(world: World) -> None:
+        copy_sessions(world, paths)
+        for group in ("day", "model", "session"):
+            world.brim("usage", "--utc", "--by", group, "--json")
+        world.brim("report", "--json")
+        for name, path in paths.items():
+            world.brim("context", world.to_here(path), "--json", name=f"context of {name}")
+            world.brim("memory", "lost", world.to_here(path), "--json", name=f"lost in {name}")
+
+    return play
 
 
 def session_of_work(agent: str) -> Callable[[World], None]:
@@ -332,8 +347,10 @@ def installing(world: World) -> None:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     **{f"tape-{agent}": tape(agent) for agent in AGENTS},
     **{f"work-{agent}": session_of_work(agent) for agent in AGENTS},
-    "tape-copilot": copilot_tape,
-    "sessions-copilot": copilot_sessions,
+    "tape-copilot": tape_with_sessions("copilot", COPILOT_SESSIONS),
+    "sessions-copilot": sessions_of(COPILOT_SESSIONS),
+    "tape-qwen": tape_with_sessions("qwen", QWEN_SESSIONS),
+    "sessions-qwen": sessions_of(QWEN_SESSIONS),
     "garbage": garbage,
     "statusline": statusline,
     "sessions": sessions,

@@ -127,6 +127,14 @@ TABLE = (
         UserRules("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"),
         hook_signs=("COPILOT_PROJECT_DIR",),
     ),
+    TableLine(
+        "qwen",
+        "Qwen Code",
+        ".qwen",
+        ("settings.json",),
+        UserRules("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"),
+        hook_signs=("QWEN_PROJECT_DIR",),
+    ),
 )
 
 AGENTS = tuple([line.name for line in TABLE])

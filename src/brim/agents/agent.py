@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, PROMPT, Answer, HookCall, Tools
-from brim.agents.fields import mapping, text
+from brim.agents.fields import first_text, mapping, text
 from brim.config.places import home_folder
 from brim.record import PlainData
 
@@ -74,7 +74,7 @@ class Answers(PlainData):
     def word(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* in the agent's format; empty for nothing."""
         if call.event == BEFORE_COMPACT and self.instruction_chars and not answer.deny:
-            return self._instructions(answer)
+            return self._instructions(call, answer)
         worded = self._decision(call, answer)
         stop_reason = self._stop_reason(call, answer)
         if stop_reason:
@@ -123,7 +123,7 @@ class Answers(PlainData):
             specific["permissionDecisionReason"] = cut(answer.deny, self.chars)
         return specific
 
-    def _instructions(self, answer: Answer) -> str:
+    def _instructions(self, _: HookCall, answer: Answer) -> str:
         """Return the instructions as they are: what is printed goes to the summarizer."""
         written = cut(answer.instructions, self.instruction_chars)
         if written.lstrip().startswith(("{", "[")):  # it would be read as an answer in JSON
@@ -187,6 +187,8 @@ class Transcripts(PlainData):
     """Whether each sub-agent has a file, next to the session's."""
     repeats_prompts: bool = False
     """Whether a prompt is in two lines, each with an id of its own."""
+    has_usage_lines: bool = False
+    """Whether it grows line by line, so that the index reads on: then it has a ``usage.py``."""
     has_texts: bool = True
     """Whether it has what was said and done, and not only what it took."""
     compaction_sign: bytes = b""
@@ -279,6 +281,20 @@ def nothing_more(_: str, __: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def read_by_event(
+    readers: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]],
+) -> Callable[[str, Mapping[str, Any]], dict[str, Any]]:
+    """Return what reads an event with its own one of *readers*; nothing more if it has none."""
+
+    def read(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        reader = readers.get(event)
+        if reader is None:
+            return {}
+        return reader(data)
+
+    return read
+
+
 def no_window(_: bytes) -> WindowSeen | None:
     """Return None: the agent's files don't say how full the window is."""
     return None
@@ -346,6 +362,8 @@ class Agent(PlainData):
     native_files: NativeFiles
     model: str
     """A usual model, for tokens that are counted before a model is known."""
+    also_reports: tuple[str, ...] = ()
+    """What it tells brim under the name of another event."""
     counting_model: str = ""
     """The model that hooks count for until the agent names its own: the one with the most tokens,
     to be safe."""
@@ -418,7 +436,7 @@ class Agent(PlainData):
         return self.tools.call(
             text(data, "tool_name"),
             mapping(data, "tool_input"),
-            id=text(data, "tool_use_id"),
+            id=first_text(data, "tool_call_id", "tool_use_id"),  # the first is the model's
             session=session,
             agent=sub_agent,
         )
@@ -437,6 +455,8 @@ class Agent(PlainData):
 
     def reports(self, event: str) -> bool:
         """Whether the agent says when *event* happens."""
+        if event in self.also_reports:
+            return True
         return any(reported.event == event for reported in self.events.values())
 
 

@@ -209,11 +209,19 @@ class AgentSettings(PlainData):
     """How brim knows that file."""
     has_status_line: bool = False
     """Whether the agent shows a status line of ours."""
+    takes_status_line: bool = False
+    """Whether it shows one that a person adds to its settings."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """For what doesn't work as in other agents (``abilities.NAMES``): what brim does instead."""
+    tested: tuple[str, ...] = ()
+    """The versions that brim was tested with, the newest last."""
     never_fails: bool = False
     """Whether the line of a hook must end with 0 even if its program is gone: the agent takes a
     failure before a call for a *no*."""
     hook_name: str = ""
     """The name that a hook has in the settings, if it has one."""
+    hook_fields: Mapping[str, Any] = field(default_factory=dict)
+    """What else stands in the settings with each hook."""
     ticks: int = 1
     """Units of a timeout in a second."""
     config_file: str = ""
@@ -244,6 +252,7 @@ class AgentSettings(PlainData):
             command += GUARD
         entry["command"] = command
         entry["timeout"] = timeout * self.ticks
+        entry.update(self.hook_fields)
         return entry
 
 

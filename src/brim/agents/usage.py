@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from brim.agents import AGENTS, agent_named
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import mapping, parsed_line, text
@@ -107,13 +108,13 @@ def usage_lines_of(
 
     *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
     """
-    if format not in OWN_FORMATS:
+    name = format.partition("-")[0]
+    if name not in AGENTS:
         return None
-    module = f"brim.agents.{format.partition('-')[0]}.usage"
+    transcripts = agent_named(name).transcripts
+    if format != transcripts.format or not transcripts.has_usage_lines:
+        return None
+    module = f"brim.agents.{name}.usage"
     __import__(module)
     reader: UsageLines = sys.modules[module].usage_lines(path, sub_agent, slug)
     return reader
-
-
-OWN_FORMATS = ("claude-transcript", "codex-rollout", "gemini-transcript", "copilot-events")
-"""The formats of files that grow line by line while their agent works."""

@@ -300,7 +300,7 @@ def _read_message(stdin: Any) -> Any:
     if len(message) > LARGEST:
         raise ValueError(f"more than {LARGEST:,} bytes came")
     written = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
-    data = json.loads(written)
+    data = json.loads(written.removeprefix("\ufeff"))  # Cursor begins with it
     if "\\ud" in written or "\\uD" in written:  # perhaps half of a character that was cut in two
         return whole_characters(data)
     return data

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
-from brim.hooks.attention import KEPT, SHORT, faults
+from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
@@ -66,6 +66,8 @@ RECENT = 86_400.0
 
 _IN_WINDOW = "current_context_tokens"
 """What only GitHub Copilot CLI says."""
+_USAGE = "current_usage"
+"""The last request: its counters, or what it sent alone (Qwen Code)."""
 
 _COUNTERS = (
     "input_tokens",
@@ -247,8 +249,12 @@ def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
         notices.append("project left out: brim doctor")
     if "user" in workspace.problems:
         notices.append("settings wrong: brim doctor")
-    if faults(workspace.home):
+    if faults(workspace.home) or losses_of_records(workspace.home):
         notices.append("a file is broken: brim doctor")
+    if status.session and workspace.state(status.session).kept(CLOCK):
+        notices.append("the clock has gone back")
+    if status.session and workspace.state(status.session).kept(LOCKED):
+        notices.append("state.db is locked")
     if status.session and workspace.state(status.session).kept(KEPT):
         notices.append(SHORT)
     notices.append(_guarded(environ, notes_waiting, workspace))
@@ -293,7 +299,8 @@ def _surrounded(
 def _auto_compact(
     status: StatusLine, data: Mapping[str, Any], environ: Mapping[str, str]
 ) -> AutoCompact | None:
-    if _IN_WINDOW in mapping(data, "context_window"):  # it isn't Claude Code
+    context = mapping(data, "context_window")
+    if _IN_WINDOW in context or whole(context, _USAGE) is not None:  # it isn't Claude Code
         return None
     project = text(data, "workspace", "project_dir") or status.cwd
     window = whole(value(data, "context_window", "context_window_size")) or 0
@@ -446,7 +453,7 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     """
     model = mapping(data, "model")
     context = mapping(data, "context_window")
-    name = text(model, "id")[:LONGEST]
+    name = (text(model, "id") or text(model, "display_name"))[:LONGEST]
     counters = _last_request(context)
     used = sum(counters[:-1]) or None
     reported = whole(context.get("context_window_size")) or 0
@@ -488,8 +495,11 @@ def _last_request(context: Mapping[str, Any]) -> tuple[int, ...]:
 
     A client that says what stands in the window now gives the session's sums as usage.
     """
+    sent = whole(context, _USAGE)
+    if sent is not None:
+        return (sent, 0, 0, whole(context, "total_output_tokens") or 0)
     if _IN_WINDOW not in context:
-        return _counters(context.get("current_usage"))
+        return _counters(context.get(_USAGE))
     tokens = whole(context, _IN_WINDOW)
     if not tokens:  # nothing was sent yet
         return ()

@@ -9,6 +9,7 @@ from typing import Any
 
 from brim._startup.writer import startup_problem
 from brim.agents import agent_named, every_agent
+from brim.agents.abilities import abilities_of
 from brim.agents.settings import json_settings, settings_for
 from brim.errors import BrimError
 from brim.figures import counted
@@ -42,6 +43,7 @@ from brim.install.launchers import check_lasting, install_launchers, interpreter
 from brim.install.probe import RUNS, last_lines, probe, start_tokens
 from brim.install.setup import EXPERIMENTAL
 from brim.install.shell import words_of
+from brim.install.versions import untested, versions_here
 
 CountTools = Callable[[str | None], int | None]
 """Returns what the tools of the MCP server take for a model, None if it isn't installed."""
@@ -88,6 +90,7 @@ class _Doctor:
                     installed.append(finding.facts)
         yield from _twice(installed)
         agents = [facts["agent"] for facts in installed]
+        yield from self._works(list(dict.fromkeys(agents)))
         if agents:
             only_plugins = all(facts.get("plugin") for facts in installed)
             yield from self._launchers(agents[0], only_plugins=only_plugins)
@@ -205,6 +208,23 @@ class _Doctor:
         return not agent.was_asked(
             second_settings(target.agent, self.installation.environ), target.path
         )
+
+    def _works(self, agents: Sequence[str]) -> Iterator[Finding]:
+        """Say which version of each agent is here, what works in it, and what brim does instead."""
+        versions = versions_here(agents, self.installation.environ)
+        for name in agents:
+            agent = agent_named(name)
+            version = versions.get(name, "")
+            state, program = OK, f"{agent.title} {version}".rstrip()
+            doubt = untested(name, version)
+            if doubt:
+                state, program = OFF, f"{program} ({doubt}; hooks answer all the same)"
+            abilities = abilities_of(agent)
+            working = ", ".join([ability.name for ability in abilities if ability.works])
+            notes = [f"{one.name}: {one.answer}; {one.note}" for one in abilities if one.note]
+            facts: dict[str, Any] = {"agent": name, "version": version, "tested": not doubt}
+            facts["works"] = [ability.to_dict() for ability in abilities]
+            yield Finding(state, "Works", f"{program}: {working}", lines=notes, **facts)
 
     # The launchers --------------------------------------------------------------------------------
 

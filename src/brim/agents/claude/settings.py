@@ -72,6 +72,11 @@ def plugin_files(plugin: Plugin) -> dict[str, Any]:
 
 
 SETTINGS = AgentSettings(
+    tested=(
+        "2.1.197",
+        "2.1.325",
+        "2.1.328",
+    ),
     learn_file="commands/learn.md",
     learn_text="---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n"
     "---\n{task}",

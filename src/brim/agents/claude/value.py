@@ -20,12 +20,15 @@ from brim.agents.agent import (
     Places,
     Transcripts,
     WindowSeen,
+    read_by_event,
 )
-from brim.agents.call import Tools
+from brim.agents.call import AFTER_TOOL, PROMPT, TOOL_FAILED, Tools
 from brim.agents.fields import (
     count,
     first_mapping,
+    first_text,
     flag,
+    items,
     json_file,
     mapping,
     parsed_line,
@@ -53,7 +56,7 @@ EVENTS = {
 
 TOOLS = Tools(
     {
-        "shell": "Bash PowerShell BashOutput KillShell KillBash",
+        "shell": "Bash Shell PowerShell BashOutput KillShell KillBash",
         "read": "Read NotebookRead",
         "write": "Write",
         "edit": "Edit MultiEdit NotebookEdit",
@@ -76,17 +79,33 @@ _BEFORE = (f"<{_REMINDER}>", "<ide_", "<new-diagnostics>")
 
 
 def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who typed a prompt, and what a tool answered."""
-    if event == "prompt":
-        return _read_prompt(data)
-    if event == "after_tool":
-        response = data.get("tool_response")
-        is_interrupted = isinstance(response, dict) and response.get("interrupted") is True
-        return {"output": _answered(response), "interrupted": is_interrupted}
-    if event == "tool_failed":
-        error = text(data, "error")
-        return {"output": error, "error": error or "failed"}
-    return {}
+    """Return who typed a prompt, what a tool answered, and what Cursor says otherwise."""
+    if "cursor_version" in data:
+        return {**_read_event(event, data), **_read_cursor(data)}
+    return _read_event(event, data)
+
+
+def _read_cursor(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return session and folder as Cursor names them: it runs hooks of Claude Code's settings too.
+
+    Its transcripts have a form of their own, which brim doesn't read.
+    """
+    folder = text(data, "cwd")
+    for root in items(data, "workspace_roots"):
+        if not folder and isinstance(root, str):
+            folder = root
+    session = first_text(data, "session_id", "conversation_id")
+    return {"session": session, "cwd": folder, "transcript": ""}
+
+
+def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
+    response = data.get("tool_response")
+    return {"output": _answered(response), "interrupted": flag(response, "interrupted")}
+
+
+def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
+    error = text(data, "error")
+    return {"output": error, "error": error or "failed"}
 
 
 def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,6 +116,11 @@ def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
         "human": bool(typed.strip()),
         "shown_files": _shown_files(prompt),
     }
+
+
+_read_event = read_by_event(
+    {PROMPT: _read_prompt, AFTER_TOOL: _read_result, TOOL_FAILED: _read_failure}
+)
 
 
 def _shown_files(prompt: str) -> tuple[str, ...]:
@@ -264,11 +288,12 @@ AGENT = Agent(
         },
         # The last three are escaped letters, in which no client writes ASCII.
         needles=(b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),
-        loose=("claude-stream",),
+        loose=("claude-transcript", "claude-stream"),
         resumes=True,
         has_subagent_files=True,
         compaction_sign=b"compact_boundary",
         writes_answers_late=True,
+        has_usage_lines=True,
     ),
     native_files=NativeFiles(
         kinds=(

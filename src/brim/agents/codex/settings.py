@@ -87,6 +87,15 @@ def plugin_files(plugin: Plugin) -> dict[str, Any]:
 
 
 SETTINGS = AgentSettings(
+    tested=(
+        "0.166.0",
+        "0.169.0",
+    ),
+    notes={
+        "end a turn": "every further call is refused, and the next prompt",
+        "steer a compaction": "brim gives back what the summary dropped",
+        "status line": "Codex shows only its own: brim context says how full the window is",
+    },
     learn_file="skills/learn/SKILL.md",  # Codex has skills in place of commands
     learn_text="---\nname: learn\n"
     "description: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
@@ -96,6 +105,7 @@ SETTINGS = AgentSettings(
     has_plugin=has_plugin,
     plugin_files=plugin_files,
     remove_plugin="codex plugin remove brim@brim",
+    hook_fields={"additionalContextLimit": 0},  # else Codex cuts a text at 10 KB
     config_file=CONFIG,
     asks_for_trust="Codex asks once, when it starts, whether it may run these hooks: "
     "choose to trust them",

@@ -48,6 +48,13 @@ def server_settings(environ: Mapping[str, str], project: str | None) -> list[Map
 
 
 SETTINGS = AgentSettings(
+    tested=("1.0.102",),
+    notes={
+        "end a turn": "at the second command or change of a file; other calls are refused",
+        "steer a compaction": "brim gives back what the summary dropped",
+        "status line": "add it to the settings yourself",
+    },
+    takes_status_line=True,
     learn_file="skills/learn/SKILL.md",
     learn_text="---\nname: learn\n"
     "description: {about}. For /learn, or when asked to keep a rule.\n---\n{task}",

@@ -72,6 +72,12 @@ def plugin_files(plugin: Plugin) -> dict[str, Any]:
 
 
 SETTINGS = AgentSettings(
+    tested=("0.61.0",),
+    notes={
+        "add text": "what belongs before a call comes with its result",
+        "steer a compaction": "brim gives back what the summary dropped",
+        "status line": "Gemini CLI has none: brim context says how full the window is",
+    },
     learn_file="commands/learn.toml",
     learn_text="description = \"{about}\"\nprompt = '''\n{task}'''\n",
     learn_rule="{{args}}",

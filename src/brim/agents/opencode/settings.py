@@ -15,6 +15,13 @@ def plugin_text(launcher: str) -> str:
 
 
 SETTINGS = AgentSettings(
+    tested=("1.18.33",),
+    notes={
+        "add text": "what belongs before a call comes with its result",
+        "end a turn": "every further call is refused, and the next prompt",
+        "status line": "opencode has none: brim context says how full the window is",
+        "usage": "the plugin notes what each step took; loops go unnoticed",
+    },
     learn_file="command/learn.md",
     mcp_command="opencode mcp add",
     own_file=plugin_text,

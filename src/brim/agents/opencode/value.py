@@ -53,6 +53,7 @@ AGENT = Agent(
     answers=Answers(
         text_at=("session_start", "prompt", "before_tool", "after_tool", "tool_failed"),
         instruction_chars=9_000,
+        ends_turns=False,
     ),
     tools=TOOLS,
     places=Places(

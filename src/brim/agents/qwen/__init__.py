@@ -1,0 +1,1 @@
+"""Qwen Code: its hooks, its session files, and its settings."""
