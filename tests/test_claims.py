@@ -54,7 +54,7 @@ def promises() -> list[str]:
 
 
 @cache
-def tests_in(path: str) -> frozenset[str]:
+def functions_in(path: str) -> frozenset[str]:
     """Return the names of the test functions of a file, also those in classes."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -74,4 +74,4 @@ def test_the_tests_of_a_claim_exist(sentence: str) -> None:
     assert claims()[sentence]
     for name in claims()[sentence]:
         path, _, function = name.partition("::")
-        assert function in tests_in(path), name
+        assert function in functions_in(path), name
