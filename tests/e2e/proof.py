@@ -196,15 +196,15 @@ def main() -> int:
     print(f"| calls that ran, of {len(RULES)} broken rules | {_titles(clients)} |")
     print("|---" + "|--:" * len(clients) + "|", flush=True)
     has_failed = False
-    for way in WAYS:
+    for way, prepare in WAYS.items():
         cells: list[str] = []
         for name in clients:
-            if WAYS[way] is denied and name != "claude":
+            if prepare is denied and name != "claude":
                 cells.append("")
                 continue
             first, repeated = play(name, way)
             cells.append(f"{first}, repeated {repeated}")
-            is_wrong = bool(first) or (WAYS[way] is refused and bool(repeated))
+            is_wrong = bool(first) or (prepare is refused and bool(repeated))
             has_failed = has_failed or (way.startswith("brim") and is_wrong)
         print(f"| {way} | {' | '.join(cells)} |", flush=True)
     print(f"\n{time.monotonic() - begun:.0f} s", file=sys.stderr)
