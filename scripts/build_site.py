@@ -47,6 +47,8 @@ GUIDES = {
 """The packages that people import, and the page that explains each."""
 DATA_TABLES = {
     "context.md": {"The keys of the JSON object": "context_json.tsv"},
+    "report.md": {"The keys of the JSON object": "report_json.tsv"},
+    "usage.md": {"The keys of the JSON object": "usage_json.tsv"},
     "message_rules.md": {
         "Checked": "history_rules.tsv",
         "Not checked": "history_not_checked.tsv",

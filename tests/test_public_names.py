@@ -59,11 +59,16 @@ def shorten(messages: list[dict[str, object]]) -> bool:
 def spend(path: str) -> float:
     with brim.open_ledger(path) as ledger:
         shared: brim.Ledger = ledger
-        shared.limit("shop", 5_000_000)
-    budget = brim.CostBudget(5_000_000)
+        shared.limit("shop", "5")
+        reserved = ledger.reserve("shop/job", brim.Money.from_usd("0.25"), lease=60)
+        charged: brim.Money = ledger.settle(reserved, "0.18").charged
+    budget = brim.CostBudget("5", parent=brim.CostBudget(brim.Money(9_000_000)))
     price = brim.model("gpt-4o").price()
-    estimated: int | None = brim.cost(brim.models.Tokens(input=1), "gpt-4o")
-    return budget.spent + (estimated or 0) + float(price is None)
+    estimated: brim.Money | None = brim.cost(brim.models.Tokens(input=1), "gpt-4o")
+    total: brim.Money = sum([charged, estimated or brim.Money(0)], brim.Money(0)) * 2
+    share: float = total / brim.Money.from_usd("1")
+    print(f"{total:.2f}", total.usd, budget.may_spend)
+    return share + float(price is None)
 
 
 def watch(folder: str) -> float:
@@ -72,8 +77,30 @@ def watch(folder: str) -> float:
     return brim.ContextBudget().utilization + memory.history_budget()
 
 
-def guard() -> type[brim.Guard]:
-    return brim.Guard
+def told(receipt: brim.messages.Receipt, cost: brim.Money | None) -> None:
+    print(receipt.after, cost)
+
+
+def guarded(messages: list[dict[str, object]]) -> brim.Count | None:
+    guard = brim.Guard(
+        "gpt-4o", limit_usd="5", conservative=True, strategy="fifo", on_call=told, max_output=500
+    )
+    try:
+        with guard.call(messages, system="Be brief.", options={"n": 1}) as call:
+            sent: list[dict[str, object]] = call.messages
+            call.done({"prompt_tokens": len(sent), "completion_tokens": 20})
+            print(call.reserved, call.cost)
+        return call.tokens
+    except (brim.LimitReached, brim.DoesNotFit, brim.InputError) as error:
+        problem: brim.BrimError = error
+        print(problem)
+    return None
+
+
+ROOMS = (
+    brim.adapters, brim.agents, brim.config, brim.guard, brim.memory, brim.messages, brim.models,
+    brim.money, brim.rules, brim.sessions, brim.tokens,
+)
 """
 """Every name in use; it's checked, and not run."""
 
@@ -110,7 +137,7 @@ CHECKERS = [
 
 @pytest.mark.parametrize("check", CHECKERS)
 def test_a_program_with_every_public_name_has_right_types(check: Check, tmp_path: Path) -> None:
-    assert all(f"brim.{name}" in PROGRAM for name in NAMES)
+    assert all(f"brim.{name}" in PROGRAM for name in dir(brim) if name[0] != "_")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     checked = check(program)

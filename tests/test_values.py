@@ -23,6 +23,7 @@ import brim
 from brim.record import PlainData
 from brim.rules import BehaviorKind, Edge, EdgeKind, Rule, When
 from brim.tokens import Count
+from brim.usd import Money
 
 PACKAGES = (
     *("guard", "memory", "messages", "rules"),
@@ -75,6 +76,7 @@ PLAIN |= {
     list: [],
     tuple: (),
     Count: Count(3, "estimated", 2, 4),
+    Money: Money(8_000_000),
 }
 MADE: dict[str, Any] = {
     "rules.Context": lambda: brim.rules.Context(file="a.py", prompt="test it"),
@@ -85,6 +87,7 @@ MADE: dict[str, Any] = {
     "rules.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
     "messages.Decisions": lambda: brim.messages.Decisions(2, (0,), "abc", 1),
     "rules.ActivationTierMapper": brim.rules.ActivationTierMapper,
+    "money.Raise": lambda: brim.money.Raise("8"),
     "models.Model": lambda: brim.model("claude-sonnet-4-5"),
     "models.Price": lambda: brim.model("claude-sonnet-4-5").price(),
     "models.Tokens": lambda: brim.models.Tokens(input=5, output=7),
@@ -202,7 +205,7 @@ def test_records_and_receipts_match_patterns() -> None:
 
 
 def test_brim_exports_what_it_says() -> None:
-    names = ["fit", "Guard", "count", "counter_for", "cost", "model", "prune", "validate", "repair"]
+    names = ["fit", "Guard", "count", "counter_for", "cost", "model", "Money", "validate", "repair"]
     for name in (*names, *PACKAGES):
         assert getattr(brim, name) is not None
         assert name in dir(brim)

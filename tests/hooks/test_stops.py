@@ -49,8 +49,26 @@ def test_it_is_stopped_once_with_the_rule_and_then_passes(agent: Agent) -> None:
     again = agent.tool("Bash", command="cd web && npm i left-pad")
     assert not again.deny
     assert not again.note
-    assert not bash(agent, "npm ci"), "once for each rule and window"
+    assert not bash(agent, "npm ci"), "the agent has decided, for this rule and window"
     assert "Never force-push." in bash(agent, "git push -f")
+
+
+def test_calls_made_at_once_are_each_stopped(agent: Agent) -> None:
+    assert bash(agent, "npm install left-pad")
+    assert bash(agent, "npm install right-pad")
+    assert agent.edit("gen/a.py").deny
+    assert agent.edit("gen/b.py").deny
+    assert not bash(agent, "npm  install right-pad"), "the same call again"
+    assert not bash(agent, "npm install center-pad")
+    assert not agent.edit("gen/a.py").deny
+    assert agent.state.counts()["pnpm", "user"] == {"stopped": 2, "repeated": 1}
+
+
+def test_a_call_that_breaks_two_rules_decides_about_none(agent: Agent) -> None:
+    both = "npm install && git push --force"
+    assert bash(agent, both)
+    assert not bash(agent, both)
+    assert bash(agent, "npm install")
 
 
 def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:

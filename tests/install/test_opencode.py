@@ -156,6 +156,58 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
     assert any("limit" in each for each in found["shown"]), "the person is told"
 
 
+COMMITTING = """
+const { default: brim } = await import(process.argv[1])
+const client = { tui: { showToast: async () => {} } }
+const hooks = await brim.server({ client, directory: process.argv[2] })
+let number = 0
+const call = async (tool, args, exit = 0) => {
+  const about = { tool, sessionID: "ses_1", callID: `call_${number++}` }
+  const output = { output: "done", metadata: { exit } }
+  try {
+    await hooks["tool.execute.before"](about, { args })
+  } catch (error) {
+    return error.message
+  }
+  await hooks["tool.execute.after"]({ ...about, args }, output)
+  return "ran"
+}
+const edit = { filePath: process.argv[2] + "/a.py", oldString: "secret one", newString: "secret two" }
+const commit = { command: "git commit -m x" }
+const results = []
+results.push(await call("bash", commit))
+await call("edit", edit)
+await call("bash", { command: "make test" }, 2)
+results.push(await call("bash", commit), await call("bash", { command: "make test" }))
+results.push(await call("bash", { command: "git commit -m y" }))
+console.log(JSON.stringify(results))
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="opencode's plugins run in Node")
+def test_a_commit_waits_for_what_must_run_before_it(brim: Brim) -> None:
+    path = use(brim)
+    alone(brim, "init")
+    let_hooks_wait(brim)
+    alone(brim, "learn", "--user", "Run make test before you commit.")
+    module = path.with_suffix(".mjs")
+    module.write_text(path.read_text().replace("PATIENCE = 2000", f"PATIENCE = {PATIENCE * 1000}"))
+    ran = subprocess.run(
+        ["node", "--input-type=module", "--eval", COMMITTING, str(module), str(brim.cwd)],
+        capture_output=True,
+        text=True,
+        env=brim.environ
+        | {"PATH": "/usr/bin:/bin:" + str(Path(shutil.which("node") or "").parent)},
+        check=True,
+        timeout=300,
+    )
+    first, early, tests, late = json.loads(ran.stdout)
+    assert (first, tests, late) == ("ran", "ran", "ran")
+    assert "this has to run first: make test" in early
+    (file,) = (brim.home / ".brim" / "opencode").iterdir()
+    assert "secret" not in file.read_text()
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_what_opencode_2_would_call_tells_refuses_and_counts(brim: Brim) -> None:
     """opencode 2 itself can't be had: this is its interface as its sources describe it."""

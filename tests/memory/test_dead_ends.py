@@ -193,6 +193,7 @@ def test_edit_that_is_reversed_is_confirmed_at_the_end_of_the_turn() -> None:
 def test_deleted_lines_that_are_put_back_are_an_undone_edit() -> None:
     play = Play()
     play.edit(A, "one()", "")
+    red(play)
     play.edit(A, "", "one()")
     play.end()
     assert play.statuses == [("undone-edit", "confirmed")]
@@ -202,6 +203,7 @@ def test_undone_edit_is_confirmed_by_what_follows() -> None:
     for follow in ("other edit", "human", "eight calls"):
         play = Play()
         play.edit(A, "one()", "two()")
+        red(play)
         play.edit(A, "two()", "one()")
         if follow == "other edit":
             play.edit(A, "one()", "three()")
@@ -213,9 +215,20 @@ def test_undone_edit_is_confirmed_by_what_follows() -> None:
         assert play.statuses[-1] == ("undone-edit", "confirmed"), follow
 
 
+def test_an_edit_that_is_undone_without_a_failing_check_is_none() -> None:
+    play = Play()
+    red(play)
+    play.edit(A, "one()", "two()")
+    play.sh("git merge main", "error: your changes would be overwritten", 1)
+    play.edit(A, "two()", "one()")
+    play.end()
+    assert play.found == []
+
+
 def test_edit_that_is_put_back_was_only_a_look() -> None:
     play = Play()
     play.edit(A, "one()", "two()")
+    red(play)
     play.edit(A, "two()", "one()")
     play.edit(A, "one()", "two()")
     play.end()
@@ -224,8 +237,10 @@ def test_edit_that_is_put_back_was_only_a_look() -> None:
 
 def test_file_that_is_written_back_is_an_undone_edit() -> None:
     play = Play()
-    for content in ("first", "first", "second", "third", "first"):
+    for content in ("first", "first", "second", "third"):
         play.write(A, content)
+    red(play)
+    play.write(A, "first")
     play.end()
     assert play.statuses[-1] == ("undone-edit", "confirmed")
     assert play.found[-1].times == 2
@@ -234,6 +249,7 @@ def test_file_that_is_written_back_is_an_undone_edit() -> None:
 def test_whole_texts_tell_that_a_file_is_as_it_was() -> None:
     play = Play()
     play.edit(A, "a", "b", detail={"originalFile": "a c"})
+    red(play)
     play.edit(A, "c", "d", detail={"originalFile": "b c"})
     play.edit(A, "b d", "a c", detail={"originalFile": "b d"})
     play.end()
@@ -255,6 +271,7 @@ def test_whole_texts_tell_that_a_file_is_as_it_was() -> None:
 def test_git_that_takes_an_edit_back_confirms_it(command: str) -> None:
     play = Play()
     play.edit(A, "one()", "two()")
+    red(play)
     play.sh(command)
     play.end()
     assert play.statuses[-1] == ("undone-edit", "confirmed")
@@ -278,6 +295,7 @@ def test_git_that_takes_an_edit_back_confirms_it(command: str) -> None:
 def test_git_that_takes_nothing_back_is_none(command: str) -> None:
     play = Play()
     play.edit(A, "one()", "two()")
+    red(play)
     play.sh(command)
     play.end()
     assert play.found == []
@@ -286,6 +304,7 @@ def test_git_that_takes_nothing_back_is_none(command: str) -> None:
 def test_git_that_fails_takes_nothing_back() -> None:
     play = Play()
     play.edit(A, "one()", "two()")
+    red(play)
     play.sh("git checkout .", "fatal: not a git repository", 128)
     play.end()
     assert play.found == []
@@ -294,6 +313,7 @@ def test_git_that_fails_takes_nothing_back() -> None:
 def test_what_a_person_asked_for_is_no_dead_end() -> None:
     play = Play()
     play.edit(A, "one()", "two()")
+    red(play)
     play.human("please put that back")
     play.edit(A, "two()", "one()")
     play.edit(B, "one()", "two()")
@@ -309,6 +329,7 @@ def test_what_a_person_asked_for_is_no_dead_end() -> None:
 def test_lines_that_only_show_something_may_go_again(probe: str) -> None:
     play = Play()
     play.edit(A, "run()", f"run()\n{probe}")
+    red(play)
     play.edit(A, f"run()\n{probe}", "run()")
     play.end()
     assert play.found == []
@@ -320,6 +341,7 @@ def test_lines_that_only_show_something_may_go_again(probe: str) -> None:
 def test_imports_comments_and_white_space_may_go_again(line: str) -> None:
     play = Play()
     play.edit(A, "one()", f"{line}\none()")
+    red(play)
     play.edit(A, f"{line}\none()", "one()")
     play.end()
     assert play.found == []
@@ -338,6 +360,7 @@ def test_temporary_files_may_go_back_and_forth() -> None:
     play = Play()
     for content in "aba":
         play.write("/tmp/try.py", content)
+        red(play)
     play.end()
     assert play.found == []
 
@@ -357,6 +380,7 @@ def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files
         play.folder(f"{project}/src")
         for content in "aba":
             play.write(path, content)
+            red(play)
         play.end()
         assert bool(play.found) is found, path
 
@@ -479,6 +503,7 @@ def test_secrets_are_masked_in_what_is_reported() -> None:
     for _ in range(3):
         play.sh(f"curl -H 'x-api-key: {key}' https://api.example.com/x", f"error: bad key {key}", 1)
     play.edit(A, f"k = '{key}'", "k = load()")
+    red(play)
     play.edit(A, "k = load()", f"k = '{key}'")
     play.end()
     assert {one.rule for one in play.found} == {"same-call", "undone-edit"}
@@ -490,6 +515,7 @@ def test_secret_is_not_shown_by_its_half() -> None:
     key = "sk-ant-api03-" + "a1B2" * 20
     play = Play()
     play.edit(A, "k = load_the_key_from_somewhere()", f"key_of_the_service = Client('{key}')")
+    red(play)
     play.sh("python app.py", "error: " + "x" * 150 + f" {key} refused", 1)
     play.edit(A, f"key_of_the_service = Client('{key}')", "k = load_the_key_from_somewhere()")
     for _ in range(3):
@@ -624,6 +650,7 @@ def test_what_a_merge_goes_on_with_is_committed(verb: str) -> None:
 def test_a_restore_in_a_merge_still_takes_back_what_is_in_no_commit() -> None:
     play = Play()
     play.edit(PATH, "home", "start")
+    red(play)
     play.sh("git checkout HEAD -- src/routes.purs")
     play.end()
     assert play.statuses == [("undone-edit", "confirmed")]
@@ -633,6 +660,7 @@ def test_an_edit_of_which_only_the_file_is_told_does_not_put_another_back() -> N
     play = Play()
     told = {"changes": [{"path": PATH, "kind": "update"}]}
     play.call("file_change", "edit", told)
+    red(play)
     play.sh("git restore src/routes.purs")
     play.call("file_change", "edit", told)
     assert play.statuses == [("undone-edit", "confirmed")]
@@ -657,6 +685,7 @@ def test_an_edit_of_which_only_the_file_is_told_does_not_put_another_back() -> N
 def test_prints_of_any_language_come_and_go(probe: str) -> None:
     play = Play()
     play.edit(PATH, "let n = count", f"let n = count\n{probe}")
+    red(play)
     play.edit(PATH, f"let n = count\n{probe}", "let n = count")
     play.end()
     assert not play.found
@@ -668,6 +697,7 @@ def test_prints_of_any_language_come_and_go(probe: str) -> None:
 def test_code_that_does_something_is_no_print(code: str) -> None:
     play = Play()
     play.edit(PATH, "let n = count", f"let n = count\n{code}")
+    red(play)
     play.edit(PATH, f"let n = count\n{code}", "let n = count")
     play.end()
     assert play.statuses[-1:] == [("undone-edit", "confirmed")]

@@ -91,8 +91,11 @@ def shell_refused(call: str) -> list[dict[str, Any]]:
 
 
 def test_opencode_edit_that_git_takes_back_is_confirmed() -> None:
-    def part(call: str, tool: str, given: dict[str, Any], output: str) -> dict[str, Any]:
-        state = {"status": "completed", "input": given, "output": output, "metadata": {"exit": 0}}
+    def part(
+        call: str, tool: str, given: dict[str, Any], output: str, *, exit: int = 0
+    ) -> dict[str, Any]:
+        metadata = {"exit": exit}
+        state = {"status": "completed", "input": given, "output": output, "metadata": metadata}
         return {
             "type": "tool_use",
             "sessionID": "s1",
@@ -106,6 +109,7 @@ def test_opencode_edit_that_git_takes_back_is_confirmed() -> None:
             {"filePath": f"/home/user/project/{FILE}", "oldString": "a()", "newString": "b()"},
             "ok",
         ),
+        part("c", "bash", {"command": "pytest"}, "FAILED a.py::test - error", exit=1),
         part("2", "bash", {"command": f"git checkout -- {FILE}"}, ""),
         *[part(f"l{i}", "bash", {"command": f"ls {i}"}, f"{i}") for i in range(9)],
     ]

@@ -199,6 +199,7 @@ def test_same_stream_gives_the_same_keys_in_every_process() -> None:
         "    play.sh('python app.py', 'KeyError: name', 1)\n"
         "    play.sh(f'run {i}', 'error: one and the same', 1)\n"
         "    play.edit('a.py', f'{i}', f'{i + 1}')\n"
+        "    play.sh('pytest a.py', f'FAILED a.py::test{i} - error', 1)\n"
         "    play.edit('a.py', f'{i + 1}', f'{i}')\n"
         "    play.edit('b.py', 'x', 'y', error='String to replace not found')\n"
         "    play.sh('pytest b.py', 'FAILED b.py::test - error', 1)\n"

@@ -78,7 +78,7 @@ def test_what_fits_is_small_enough_valid_and_accounted_for(
 
 def test_the_target_comes_from_the_model() -> None:
     history = talk("openai", 300, 1_000)
-    fitted = fit(history, model="gpt-4o", max_output=16_384)
+    fitted = fit(history, model="gpt-4o", max_output=16_384, strategy="fifo")
     assert fitted.fits
     assert fitted.target == 128_000 - 16_384 - 6_400
     assert 0.9 * fitted.target < fitted.tokens <= fitted.target
@@ -114,7 +114,7 @@ def test_sure_drops_one_more_where_the_upper_end_is_just_over() -> None:
 
 def test_sure_compares_the_upper_end() -> None:
     history = talk("anthropic", 40, 20)
-    about: Any = {"model": "claude-sonnet-4-5", "target": 1_000}
+    about: Any = {"model": "claude-sonnet-4-5", "target": 1_000, "strategy": "fifo"}
     assert fit(history, **about).tokens.high > 1_000
     sure = fit(history, conservative=True, **about)
     assert sure.fits

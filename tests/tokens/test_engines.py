@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.tokens.engines import EncodingCounter, encoding_counter
+from brim.tokens.engines import MOST_KEPT, EncodingCounter, KeptCounts, encoding_counter
 from tests.conftest import Oracle
 from tests.texts import documents
 
@@ -176,3 +176,37 @@ def test_harmony_counts_as_o200k_and_special_tokens_are_text(encoding: str, orac
     text = "<|start|>system<|message|>hi<|end|><|endoftext|>"
     assert EncodingCounter(encoding)(text) == oracle(text, encoding)
     assert EncodingCounter(encoding)(LARGE + text) == oracle(LARGE + text, encoding)
+
+
+class Watched(EncodingCounter):
+    """Notes how many characters it was given."""
+
+    characters = 0
+
+    def __call__(self, text: str) -> int:
+        self.characters += len(text)
+        return super().__call__(text)
+
+
+def test_counts_of_texts_that_come_again_are_kept() -> None:
+    engine = Watched("o200k_base")
+    kept = KeptCounts(engine)
+    texts = ["one word", "another text " * 50, ""]
+    counts = [kept(text) for text in texts]
+    assert counts == [engine(text) for text in texts]
+    before = engine.characters
+    assert [kept(text) for text in texts] == counts
+    assert engine.characters == before
+    assert (kept.encoding, kept.exact) == ("o200k_base", True)
+    assert kept.sum(["a\n", "b"]) == engine.sum(["a\n", "b"])
+
+
+def test_kept_counts_are_forgotten_when_they_are_many() -> None:
+    engine = Watched("o200k_base")
+    kept = KeptCounts(engine)
+    kept("word")
+    for number in range(3):
+        kept(f"{number} " + "x" * (MOST_KEPT // 2))
+    before = engine.characters
+    assert kept("word") == 1
+    assert engine.characters == before + 4

@@ -109,7 +109,7 @@ def edits_miss_their_text(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, missed_edit="resolved", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def edits_miss_then_fit(s: Session) -> None:
     for i in range(4):
         s.edit(
@@ -134,7 +134,7 @@ def edit_is_reversed(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(DEVELOPED, shapes=CLAUDE)
 def file_is_written_back(s: Session) -> None:
     first, second = "def run():\n    return 1\n", "async def run():\n    return await one()\n"
     s.write(s.path(), first)

@@ -148,7 +148,7 @@ def replacements_that_do_not_fit(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN, missed_edit="resolved", shapes=CLAUDE)
+@scenario(UNSEEN, shapes=CLAUDE)
 def replacement_fits_at_last(s: Session) -> None:
     path = s.path(ending="java")
     for i in range(3):

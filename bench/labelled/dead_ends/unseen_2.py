@@ -58,7 +58,7 @@ def notebook_text_is_not_there(s: Session) -> None:
         s.sh(f"grep -n a{i} x.php", "", 1)
 
 
-@scenario(UNSEEN_2, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def dependency_is_tried_and_dropped(s: Session) -> None:
     path = "/home/user/project/package.json"
     s.edit(path, '"react": "18.3.0"', '"react": "19.0.0"')
@@ -87,7 +87,7 @@ def two_files_go_back_one_by_one(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_2, undone_edit="confirmed")
+@scenario(UNSEEN_2)
 def stash_is_thrown_away(s: Session) -> None:
     s.edit(s.path(ending="scala"), "val a = 1", "lazy val a = 1")
     s.sh("git stash", "Saved working directory and index state WIP on main")

@@ -97,7 +97,7 @@ def bats_file(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_6, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_6, shapes=CLAUDE)
 def nim_is_slower_so_back(s: Session) -> None:
     path = "/home/user/project/src/tally.nim"
     s.sh("nimble bench", f"tally 1M rows: {s.number(300, 340)} ms")

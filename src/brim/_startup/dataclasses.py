@@ -122,7 +122,9 @@ def _collect_fields(cls, kw_only):
 
 def _add_methods(cls, fields, *, frozen, slots, eq, repr):
     own = cls.__dict__
-    methods = {"__init__": _init_method(cls, fields, frozen, slots)}
+    methods = {}
+    if "__init__" not in own:
+        methods["__init__"] = _init_method(cls, fields, frozen, slots)
     if repr:
         methods["__repr__"] = _repr_method([name for name in fields if fields[name].repr])
     compared = tuple([name for name in fields if fields[name].compare])

@@ -48,11 +48,10 @@ def _find_breaches(call: HookCall, workspace: HookWorkspace) -> list[BrokenRule]
     reader = rules_of(call, workspace)
     if reader is None or not call.tool.name or not reader.ask(_has_checks):
         return []
-    pending = CheckedCall(call.tool, CallPlace())
-    rules = reader.ask(lambda index: StoredChecks(index).about(pending.keys))
+    pending = CheckedCall(call.tool, place_of_call(call, workspace))
+    rules = reader.ask(lambda index: StoredChecks(index).about(pending))
     if not rules:
         return []
-    pending.place = place_of_call(call, workspace)
     situation = situation_of(call, workspace)
     breaches = []
     for rule in rules:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from brim.agents.call import HookCall
 from brim.config.places import STATES, mapping_of, read_state, state_path, user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
@@ -267,6 +268,31 @@ def _make_folder(folder: str) -> None:
     """Make *folder*, but not its parent: don't recreate a brim folder that the user deleted."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
+
+
+# A window that began again ------------------------------------------------------------------------
+
+_RENEWED = "renewed"
+"""Kept for a session whose window began again: how. Nothing counts as told in it."""
+
+
+def note_renewal(call: HookCall, workspace: HookWorkspace, how: str) -> None:
+    """Note *how* the window of the session of *call* began again."""
+    workspace.state(call.session).keep(_RENEWED, how)
+
+
+def renewal_of(call: HookCall, workspace: HookWorkspace) -> str:
+    """Return how the window of *call* began again; empty if its session's state knows of it. A
+    sub-agent's window doesn't begin again."""
+    if call.sub_agent or not call.session:
+        return ""
+    return str(workspace.state(call.session).kept(_RENEWED) or "")
+
+
+def forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that the session's state knows that its window began again."""
+    if renewal_of(call, workspace):
+        workspace.state(call.session).keep(_RENEWED, None)
 
 
 # The log ------------------------------------------------------------------------------------------

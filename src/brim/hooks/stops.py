@@ -1,18 +1,19 @@
 """Stops: a call that breaks a rule is denied once, with the rule as the reason. The same call again
-passes. Only a call that breaks a rule is stopped, never one that an agent should just be told
-something about."""
+passes, and with it the rule's other calls in this window: the agent has decided. Until then each
+call is stopped, also several that are made at once. Only a call that breaks a rule is stopped,
+never one that an agent should just be told something about."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from shlex import quote
 
 from brim.agents.call import Answer, HookCall
 from brim.errors import StoreError
 from brim.hooks.breaches import BrokenRule, breaches_of
-from brim.hooks.renewal import forget_renewal, renewal_of
 from brim.hooks.room import size
-from brim.hooks.state import HookWorkspace, log
+from brim.hooks.state import HookWorkspace, forget_renewal, log, renewal_of
 from brim.rules.source import PROJECT, RuleSource
 from brim.rules.state import ALLOWED, ONCE, REPEATED, STOPPED
 
@@ -28,8 +29,8 @@ SHOWN = 200
 
 
 def stop_once(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return why a pending *call* that breaks rules isn't made; None if it breaks none, or was
-    stopped for them in this window."""
+    """Return why a pending *call* that breaks rules isn't made; None if it breaks none, or one that
+    was stopped for them in this window was made again."""
     if not call.session:
         return None  # it couldn't be remembered, so it would be stopped every time
     broken = []
@@ -72,18 +73,34 @@ def _is_allowed(breach: BrokenRule, call: HookCall, workspace: HookWorkspace) ->
 def _stopped_now(
     broken: list[BrokenRule], call: HookCall, workspace: HookWorkspace
 ) -> list[BrokenRule]:
-    """Return those of *broken* for which nothing was stopped in this window yet, and charge the
-    session for the reason."""
+    """Return those of *broken* for which no stopped call was made again in this window, and charge
+    the session for the reason."""
     limits = workspace.config.yours.section("session")
     state = workspace.rule_state
+    mark = _mark_of(call)
     with state.charging(call.session, call.sub_agent, **limits) as session:
         session.begin(renewal_of(call, workspace))
-        stopped = [breach for breach in broken if breach.rule.digest not in session.stopped]
+        stopped = []
+        for breach in broken:
+            if not session.may_repeat(breach.rule.digest, mark, is_alone=len(broken) == 1):
+                stopped.append(breach)
         if stopped:
             digests = [breach.rule.digest for breach in stopped]
-            session.note_reason(digests, size(reason_for(stopped)))
+            session.note_reason(digests, size(reason_for(stopped)), mark)
     forget_renewal(call, workspace)
     return stopped
+
+
+def _mark_of(call: HookCall) -> str:
+    """Return by what the same call is known: its command, or the files that it changes and how."""
+    tool = call.tool
+    command = " ".join((tool.command or " ".join(tool.words)).split())
+    parts = [command]
+    if not command:
+        parts = [tool.name, *tool.files, *tool.moved]
+        for change in tool.changes:
+            parts += change
+    return f"{zlib.crc32(chr(0).join(parts).encode('utf-8', 'replace')):08x}"
 
 
 def _note(breach: BrokenRule, call: HookCall, workspace: HookWorkspace, *, is_new: bool) -> None:

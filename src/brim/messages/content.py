@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from brim.messages.entries import EntryCall, Provider
@@ -256,6 +257,13 @@ def is_structured(value: object) -> bool:
 
 
 def _copy(value: Any, fields: dict[str, Any]) -> Any:
+    if is_dataclass(value):  # Haystack's fields are private, and it warns when one is set
+        changed = copy.copy(value)
+        for name, field in fields.items():
+            object.__setattr__(changed, name, field)
+
+        return changed
+
     if not is_structured(value) and not isinstance(value, dict):
         return dict(fields)
 

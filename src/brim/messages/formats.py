@@ -22,7 +22,12 @@ from brim.messages.layouts import Layout, layout_of
 from brim.messages.receipt import Repaired, Violation
 from brim.messages.repairs import ROLE_NAMES, Pass, Repair, RepairSlot
 from brim.tokens.messages.fields import get, is_mapping, string
-from brim.tokens.messages.frameworks import as_blocks, has_system_text, langchain_role
+from brim.tokens.messages.frameworks import (
+    as_blocks,
+    framework_of,
+    has_system_text,
+    langchain_role,
+)
 from brim.tokens.messages.parts import is_message
 from brim.tokens.messages.request import READABLE, described
 
@@ -162,7 +167,7 @@ def refuse_unknown(index: int, message: object) -> None:
 def _has_body(message: object) -> bool:
     """Whether *message* is a dict, a text, or an object that has the fields of a message, filled or
     not."""
-    if isinstance(message, str) or is_mapping(message):
+    if isinstance(message, str) or is_mapping(message) or framework_of(message):
         return True
 
     try:
@@ -320,7 +325,7 @@ def repair(
     """
     history = as_list(messages)
     layout = layout_of(history, provider)
-    if layout.translated:
+    if layout.translated and layout.framework != "langchain":
         raise InputError(
             f"repair can't change messages of {layout.framework}: repair what they were made from"
         )

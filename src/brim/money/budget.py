@@ -100,7 +100,7 @@ class Limit(PlainData):
         """Return the share *warn* of the limit, rounded up; None without a limit."""
         if self.amount is None:
             return None
-        return -(-self.amount * round(warn * MILLION) // MILLION)
+        return _share_of(self.amount, warn)
 
     def refusal(self, purpose: str = "") -> str:
         """Return why nothing may be spent for *purpose*; empty if something may.
@@ -138,17 +138,15 @@ class Limit(PlainData):
 
         Each happens once per limit. A sum that jumps over both marks only asks.
         """
-        pause_at = self.pause_at
-        warn_at = self.warn_at(warn)
-        if self.amount is None or pause_at is None or warn_at is None or spent <= 0:
+        if self.amount is None or spent <= 0:
             return self, False, False
         if self.state == WRAPPING_UP and spent >= self.amount:
             return replace(self, state=STOPPED), False, False
-        if spent >= pause_at:
-            if self.state == OPEN:
-                return replace(self, state=ASKED, warned=True), False, True
-            return replace(self, warned=True), False, False
-        if spent < warn_at or self.warned or self.state in ENDING:
+        if spent >= self.amount - self.set_aside:
+            asks = self.state == OPEN
+            state = ASKED if asks else self.state
+            return replace(self, state=state, warned=True), False, asks
+        if self.warned or self.state in ENDING or spent < _share_of(self.amount, warn):
             return self, False, False
         return replace(self, warned=True), True, False
 
@@ -207,6 +205,11 @@ class Limit(PlainData):
             raise InputError("the limit is 0, and a tenth more is nothing: raise it to an amount")
         tenth = -(-self.base // 10)
         return replace(self, amount=min(MOST, max(self.amount, used) + tenth), state=OPEN)
+
+
+def _share_of(amount: int, share: float) -> int:
+    """Return the *share* of *amount*, rounded up."""
+    return -(-amount * round(share * MILLION) // MILLION)
 
 
 class CostBudget:

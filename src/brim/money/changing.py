@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from brim.money.settings import KEY, read_limits, replaced
 from brim.money.standing import LimitStanding
 from brim.money.writing import with_limits
 
+NO_LIMIT = math.inf
 PATIENCE = 5.0
 """Seconds that a change waits for another one."""
 
@@ -49,10 +51,10 @@ def limits_to_set(
 def with_new(limits: Sequence[SpendingLimit], new: Sequence[SpendingLimit]) -> list[SpendingLimit]:
     """Return *limits* with *new* ones; a total that was there goes on counting from its moment."""
     earlier = {limit.kind: limit for limit in limits}
-    lasting = [
-        replace(limit, since=earlier[limit.kind].since) if limit.kind in earlier else limit
-        for limit in new
-    ]
+    lasting: list[SpendingLimit] = []
+    for limit in new:
+        since = earlier.get(limit.kind, limit).since
+        lasting.append(replace(limit, since=since))
     return replaced(limits, lasting)
 
 
@@ -61,10 +63,7 @@ def loosens(
 ) -> bool:
     """Whether the *changed* limits allow more than those *in_force*, or lack one of them."""
     amounts = {limit.kind: limit.amount_at(now) for limit in changed}
-    return any(
-        limit.kind not in amounts or amounts[limit.kind] > limit.amount_at(now)
-        for limit in in_force
-    )
+    return any(amounts.get(limit.kind, NO_LIMIT) > limit.amount_at(now) for limit in in_force)
 
 
 def stopped_limit(project: str) -> SpendingLimit:
@@ -77,16 +76,24 @@ def without(
 ) -> list[SpendingLimit]:
     """Return *limits* without those of *project* that *texts* name, by limit or period; without
     texts, without all of them."""
-    names = {" ".join(text.lower().split()) for text in texts}
     own = [limit for limit in limits if limit.project == project]
     if subagent:
         own = [limit for limit in own if limit.period == SUBAGENT]
-    if names:
-        own = [limit for limit in own if names & {limit.text.lower(), limit.period}]
-        missing = names - {name for limit in own for name in (limit.text.lower(), limit.period)}
-        if missing:
-            raise InputError(f'There is no limit "{min(missing)}" here: brim limit shows them')
-    return [limit for limit in limits if limit not in own]
+    removed = own
+    if texts:
+        removed = []
+        for text in texts:
+            removed += _named(own, text)
+    return [limit for limit in limits if limit not in removed]
+
+
+def _named(limits: Sequence[SpendingLimit], text: str) -> list[SpendingLimit]:
+    """Return those of *limits* that *text* means: a limit as it was written, or a period."""
+    name = " ".join(text.lower().split())
+    named = [limit for limit in limits if name in (limit.text.lower(), limit.period)]
+    if not named:
+        raise InputError(f'There is no limit "{name}" here: brim limit shows them')
+    return named
 
 
 def raised_by_tenth(

@@ -67,6 +67,13 @@ class LimitRow(PlainData):
             return dollars(amount, up=up)
         return in_unit(amount, self.unit)
 
+    def is_loosened_by(self, limit: SpendingLimit, *, including_past: bool) -> bool:
+        """Whether more may be spent once *limit* takes its place."""
+        amount_left = self.amount
+        if not self.is_pattern and not including_past:
+            amount_left -= self.spent
+        return self.state != OPEN or limit.amount > amount_left
+
     def sentence(self, now: float) -> str:
         """Return the limit and where it stands, as a sentence."""
         if self.is_pattern:
@@ -164,17 +171,12 @@ class LedgerBook:
     def loosens(self, scope: str, limits: Sequence[SpendingLimit], *, including_past: bool) -> bool:
         """Whether setting *limits* would let more be spent than now: a limit counts from when it is
         set, and opens what was stopped."""
-        if scope != EVERYWHERE and self.ledger.status(scope).state != OPEN:
+        if self._status(scope).state != OPEN:
             return True
         rows = {(row.period, row.unit): row for row in self.rows(scope)}
         for limit in limits:
             row = rows.get((limit.period, limit.unit))
-            if row is None:
-                continue
-            amount_left = row.amount
-            if not row.is_pattern and not including_past:
-                amount_left -= row.spent
-            if row.state != OPEN or limit.amount > amount_left:
+            if row is not None and row.is_loosened_by(limit, including_past=including_past):
                 return True
         return False
 
@@ -217,9 +219,7 @@ class LedgerBook:
 
     def _reopen(self, scope: str) -> bool:
         """Open *scope* if a person had ended it; return whether one had."""
-        if scope == EVERYWHERE:
-            return False
-        own = self.ledger.status(scope)
+        own = self._status(scope)
         if own.state in (OPEN, ASKED):
             return False
         self.ledger.limit(scope, own.limit, anew=True)
@@ -243,9 +243,14 @@ class LedgerBook:
     def rows(self, scope: str) -> list[LimitRow]:
         """Return the limits of *scope* itself, the shortest period first."""
         rows = [_row_of(allowance) for allowance in self.ledger.allowances(scope)]
-        if scope != EVERYWHERE:
-            rows += _total_rows(self.ledger.status(scope))
+        rows += _total_rows(self._status(scope))
         return sorted(rows, key=_order)
+
+    def _status(self, scope: str) -> ScopeStatus:
+        """Return how *scope* stands; everything together has no limit without a period."""
+        if scope == EVERYWHERE:
+            return ScopeStatus(scope)
+        return self.ledger.status(scope)
 
     def projects(self, under: str = "") -> list[ProjectRow]:
         """Return every outermost scope with its limits, or the one *under*; first what is for all
@@ -253,14 +258,14 @@ class LedgerBook:
         statuses = {status.scope: status for status in self.ledger.projects()}
         limits: dict[str, list[LimitRow]] = {}
         for allowance in self.ledger.allowances():
-            if "/" not in allowance.scope or allowance.scope == under:
-                limits.setdefault(allowance.scope, []).append(_row_of(allowance))
+            limits.setdefault(allowance.scope, []).append(_row_of(allowance))
         for status in statuses.values():
             limits.setdefault(status.scope, []).extend(_total_rows(status))
+        scopes = [scope for scope in sorted(limits) if "/" not in scope]
+        if under:
+            scopes = [under] if under in limits else []
         projects: list[ProjectRow] = []
-        for scope in sorted(limits):
-            if under and scope != under:
-                continue
+        for scope in scopes:
             status = statuses.get(scope, ScopeStatus(scope))
             rows = tuple(sorted(limits[scope], key=_order))
             projects.append(

@@ -183,26 +183,24 @@ def read_limit(text: str, *, subagent: bool = False, project: str = EVERYTHING) 
     number, slash, per = written.partition("/")
     try:
         amount, unit = _amount(number.strip())
-        if slash and not per.strip():
-            raise ValueError(text)
-        period = _period(per.strip().lower(), unit)
+        period = TOTAL
+        if slash:
+            period = _period(per.strip().lower(), unit)
     except ValueError:
         raise InputError(f'"{text[:40]}" isn\'t a limit. Try {EXAMPLES}.') from None
-    if unit == PERCENT and (subagent or not slash):
+    if unit == PERCENT and (subagent or period == TOTAL):
         raise InputError(f'"{text[:40]}" needs a plan\'s window, such as 90%/5h or 90%/week.')
-    if subagent and slash and period != SUBAGENT:
+    if not subagent:
+        return SpendingLimit(amount, unit, period, project)
+    if period not in (TOTAL, SUBAGENT):
         raise InputError(
             "A sub-agent's limit is for its whole life: try --subagent 2 or --subagent 200k tokens"
         )
-    if subagent:
-        period = SUBAGENT
-    return SpendingLimit(amount, unit, period, project)
+    return SpendingLimit(amount, unit, SUBAGENT, project)
 
 
 def _period(text: str, unit: str) -> str:
-    """Return the period of *text*, all time if it's empty; a ``ValueError`` if there is none."""
-    if not text:
-        return TOTAL
+    """Return the period of *text*; a ``ValueError`` if there is none."""
     if unit == PERCENT:
         window = WINDOWS.get(text, text)
         hours_of(window)

@@ -4,16 +4,16 @@ back from the front."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from math import inf
 
 from brim.files import data_rows
 from brim.models.light import lookup
 from brim.record import PlainData
-from brim.rules.stored import StoredRule
+from brim.rules.stored import ENCODINGS, StoredRule
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 from brim.tokens.calibrate import ANY_FAMILY, prior_for
 
-ENCODINGS = ("o200k_base", "cl100k_base")
 _PARTS = 1_000_000
 """A ratio is rounded up to this many parts, so that sums are exact."""
 
@@ -68,12 +68,24 @@ class Budget(PlainData):
         """The place of the vocabulary among those of the index."""
         return ENCODINGS.index(self.encoding)
 
+    @cached_property
+    def most_units(self) -> float:
+        """Units of which no more than these can fit, whatever the frame takes."""
+        if self.tokens is None:
+            return inf
+        if self.ratio == 1.0:
+            return self.tokens
+        return self.tokens * _PARTS // self._parts
+
+    @cached_property
+    def _parts(self) -> int:
+        return -int(-self.ratio * _PARTS // 1)
+
     def tokens_of(self, units: int) -> int:
         """Return *units* in the tokens of the model, rounded up once."""
         if self.ratio == 1.0:
             return units
-        parts = -int(-self.ratio * _PARTS // 1)
-        return -(-units * parts // _PARTS)
+        return -(-units * self._parts // _PARTS)
 
     def total_tokens(self, size: LineSize, uncounted: int) -> int:
         """Return the tokens of a text whose rules take *size*, with its frame, which counts
@@ -84,8 +96,8 @@ class Budget(PlainData):
         """Whether a text fits whose rules take *size*; one without rules always does."""
         if not size.characters:
             return True
-        if self.tokens is not None and self.tokens_of(size.units) > self.tokens:
-            return False  # even without its frame
+        if size.units > self.most_units:
+            return False
         frame = len(INTRODUCTION) + len(left_out(uncounted))
         if self.tokens is not None and self.total_tokens(size, uncounted) > self.tokens:
             return False
@@ -151,6 +163,10 @@ class _Text:
 
     def fits_with(self, place: int, tier: Tier) -> bool:
         """Whether the text would fit with the rule at *place* at *tier*."""
+        old = self._size(place, self.tiers[place])
+        new = self._size(place, tier)
+        if new.characters and self._sum.units - old.units + new.units > self._budget.most_units:
+            return False
         return self._budget.holds(
             self._sum_with(place, tier), self._uncounted + self._further_uncounted(place, tier)
         )

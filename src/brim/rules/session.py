@@ -88,7 +88,8 @@ class Session:
         """Tokens charged here; a sub-agent's are its parent's."""
         self.shown: dict[str, Shown] = {}
         self.stopped: set[str] = set()
-        """The rules for which a call in this window was stopped."""
+        """The calls that were stopped in this window, each after its rule; a rule alone if such a
+        call was made again."""
 
     def __repr__(self) -> str:
         limit = "no limit" if self.max_tokens is None else f"of {self.max_tokens}"
@@ -179,8 +180,18 @@ class Session:
             best = max(before.best, item.tier)
             self.shown[item.id] = Shown(before.times + 1, self.prompts, best)
 
-    def note_reason(self, ids: Iterable[str], tokens: int) -> None:
-        """Note that a call was stopped for the rules *ids*, with a reason that takes *tokens*.
+    def may_repeat(self, id: str, call: str, *, is_alone: bool) -> bool:
+        """Whether a *call* that breaks the rule *id* passes: it's the same call again, or the agent
+        has made one again that breaks this rule alone."""
+        if id in self.stopped:
+            return True
+        is_same = f"{id} {call}" in self.stopped
+        if is_same and is_alone:
+            self.stopped.add(id)
+        return is_same
+
+    def note_reason(self, ids: Iterable[str], tokens: int, call: str = "") -> None:
+        """Note that *call* was stopped for the rules *ids*, with a reason that takes *tokens*.
 
         A reason is told even if nothing is left, and then charged as far as there is something.
         """
@@ -189,7 +200,7 @@ class Session:
             tokens = min(tokens, remaining)
         self.spend(tokens, "the reason")
         for id in ids:
-            self.stopped.add(id)
+            self.stopped.add(f"{id} {call}")
             before = self.shown.get(id, Shown())
             self.shown[id] = Shown(before.times + 1, self.prompts, Tier.FULL)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from brim.config.trust import CHECKS, DIGESTS, accepted_folder
 from brim.record import PlainData
@@ -31,7 +32,7 @@ class RuleSource(PlainData):
     is_loaded: bool = False
     """Whether the agent loads it by itself, so that it isn't told again."""
 
-    @property
+    @cached_property
     def accepted_folder(self) -> str:
         """The folder with what the user has accepted of it."""
         if self.kind == USER:
@@ -45,7 +46,7 @@ class RuleSource(PlainData):
             return self.kind
         return os.path.basename(self.accepted_folder)
 
-    @property
+    @cached_property
     def watched(self) -> tuple[str, ...]:
         """The files whose changes change its rules."""
         if self.kind == PROJECT:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log
 from typing import Any
 
@@ -22,13 +22,16 @@ from brim.rules.when import Clause, Condition
 K1 = 1.2
 B = 0.75
 """The usual constants of BM25."""
+NEVER_WAITS = "[]"
+"""The condition of a rule without a when, as the index has it."""
 MOST_CANDIDATES = 400
 """Rules that are looked at closely. A text of 3,000 tokens holds far fewer."""
 MOST_UNDER_HEADING = 100
 """Rules under one heading that are looked at."""
 _CHUNK = 500
 _DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
-_ENCODINGS = ("o200k_base", "cl100k_base")
+ENCODINGS = ("o200k_base", "cl100k_base")
+"""The vocabularies that lines are counted in; others are a ratio of the first."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class StoredRule(PlainData):
     must: bool
     kind: str
     protected: bool
-    condition: Condition
+    written_condition: str
+    """When it's told, as the index has it: few rules are asked."""
     lines: tuple[str, str, str]
     """Its lines in full, as a summary, and its name."""
     costs: tuple[tuple[int, ...], ...]
@@ -52,7 +56,8 @@ class StoredRule(PlainData):
     """The kind of its source."""
     path: str
     line: int
-    blocks: tuple[str, ...]
+    written_blocks: str
+    """What it refuses, as the index has it."""
 
     @property
     def id(self) -> str:
@@ -62,7 +67,17 @@ class StoredRule(PlainData):
     @property
     def waits(self) -> bool:
         """Whether it has a when."""
-        return bool(self.condition)
+        return self.written_condition != NEVER_WAITS
+
+    @property
+    def condition(self) -> Condition:
+        """When it's told."""
+        return condition_of(self.written_condition)
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The calls that it refuses by name."""
+        return patterns_of(json.loads(self.written_blocks))
 
     def text(self, tier: Tier) -> str:
         """Return its lines at *tier*."""
@@ -74,7 +89,7 @@ class StoredRule(PlainData):
         """Return what its lines take at *tier*, in a vocabulary that the index knows."""
         if tier is Tier.OMITTED:
             return 0
-        return self.costs[_DETAIL.index(tier)][_ENCODINGS.index(encoding)]
+        return self.costs[_DETAIL.index(tier)][ENCODINGS.index(encoding)]
 
     def characters(self, tier: Tier) -> int:
         """Return how long its lines are at *tier*."""
@@ -371,17 +386,18 @@ def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
         must=bool(must),
         kind=kind,
         protected=bool(protected),
-        condition=condition_of(condition),
+        written_condition=condition,
         lines=(full, summary, short),
         costs=tuple([tuple(cost) for cost in json.loads(costs)]),
         age=(order[source], learned, position),
         source=source_kind,
         path=path,
         line=line,
-        blocks=patterns_of(json.loads(blocks)),
+        written_blocks=blocks,
     )
 
 
+@lru_cache(500)
 def condition_of(written: str) -> Condition:
     """Return the condition that the index has as JSON."""
     cases = []

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from brim.record import PlainData
 from brim.rules.checks.check import Breach, RuleCheck
 from brim.rules.checks.deciding import CheckedCall, breach_of, waits_for
+from brim.rules.checks.paths import longest_part
 from brim.rules.compiled import RuleIndex
 from brim.rules.rule import EVERY_BREACH
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
 from brim.rules.stored import condition_of
 from brim.rules.when import (
-    ALWAYS,
     BRANCH,
     ENVIRONMENT,
     LANGUAGE,
@@ -31,6 +31,10 @@ _COLUMNS = (
     "name, digest, text, source, condition, scope, check_text,"
     " EXISTS (SELECT 1 FROM blocks WHERE rule = rules.number AND kind = ?)"
 )
+FILES = "files"
+"""The key of a call that names files."""
+_FILE_KEY = f"{FILES} "
+_EDIT_BLOCK = "edit "
 _WILD = frozenset("*?[")
 _CHUNK = 500
 
@@ -78,9 +82,9 @@ class StoredChecks:
         self._database = index.database
         self._sources = index.by_number
 
-    def about(self, keys: Collection[str]) -> list[CheckedRule]:
-        """Return the rules whose check can be about a call with these *keys*."""
-        shared = sorted(self._keys().intersection(keys))  # a command may have thousands of words
+    def about(self, pending: CheckedCall) -> list[CheckedRule]:
+        """Return the rules whose check can be about *pending*."""
+        shared = [key for key in self._keys() if _is_shared(key, pending)]
         rules: list[CheckedRule] = []
         for start in range(0, len(shared), _CHUNK):
             chunk = shared[start : start + _CHUNK]
@@ -89,9 +93,10 @@ class StoredChecks:
             rules += self._read(rows, chunk)
         return rules
 
-    def _keys(self) -> set[str]:
+    def _keys(self) -> list[str]:
         """Return what the checks of the index are about."""
-        return {row[0] for row in self._database.execute("SELECT DISTINCT key FROM check_keys")}
+        rows = self._database.execute("SELECT DISTINCT key FROM check_keys ORDER BY key")
+        return [row[0] for row in rows]
 
     def closing(self) -> list[CheckedRule]:
         """Return the rules with something that must have run before a turn is over."""
@@ -113,7 +118,7 @@ class StoredChecks:
                 text,
                 self._sources[number],
                 condition_text,
-                ALWAYS if scope == "[]" else condition_of(scope),
+                condition_of(scope),
                 _check_in(check_text),
                 is_refused=bool(is_refused),
             )
@@ -126,6 +131,29 @@ def _check_in(text: str) -> RuleCheck:
     for name, value in json.loads(text).items():
         values[name] = tuple(value) if isinstance(value, list) else value
     return RuleCheck(**values)
+
+
+# What a check is filed under ----------------------------------------------------------------------
+
+
+def filed_keys(check: RuleCheck) -> tuple[str, ...]:
+    """Return the keys of *check*, for files with what their paths must have."""
+    keys = [key for key in check.keys if key != FILES]
+    patterns = list(check.paths)
+    for block in check.refused:
+        if block.startswith(_EDIT_BLOCK):
+            patterns.append(block.removeprefix(_EDIT_BLOCK))
+    keys += [f"{FILES} {longest_part(pattern)}" for pattern in patterns]
+    return tuple(dict.fromkeys(keys))
+
+
+def _is_shared(key: str, pending: CheckedCall) -> bool:
+    """Whether *pending* has *key*. Which files a command touches isn't known yet: any may be."""
+    if not key.startswith(_FILE_KEY):
+        return key in pending.keys
+    if FILES not in pending.keys:
+        return False
+    return bool(pending.command) or pending.may_name(key.removeprefix(_FILE_KEY))
 
 
 # Where a rule holds -------------------------------------------------------------------------------

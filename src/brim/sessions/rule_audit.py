@@ -118,7 +118,8 @@ def audit_rules(
     *cache* is the path of what was found before: a session that is as it was isn't read again.
     """
     tallies = [RuleTally(entry) for entry in entries]
-    checked = [tally for tally in tallies if tally.check is not None]
+    tested = [tally for tally in tallies if tally.check is not None]
+    checked = [AuditedCheck(tally.entry, tally.check) for tally in tallies if tally.check]
     cached = AuditCache(cache, checked, place)
     total = sum([file.stamp.size for file in files])
     number = 0
@@ -129,7 +130,7 @@ def audit_rules(
             cached.keep(file, findings)
         if findings is not None:
             number += 1
-            for tally, finding in zip(checked, findings, strict=True):
+            for tally, finding in zip(tested, findings, strict=True):
                 tally.add(finding, file.session)
         on_read(file.stamp.size, total, len(files))
     cached.save()
@@ -137,10 +138,10 @@ def audit_rules(
 
 
 def _audit_file(
-    file: SessionFile, tallies: list[RuleTally], place: CallPlace
+    file: SessionFile, rules: list[AuditedCheck], place: CallPlace
 ) -> list[SessionFinding] | None:
     """Return what one session did with each rule; None if it can't be read."""
-    reading = SessionAudit(file.session, tallies, place)
+    reading = SessionAudit(rules, place)
     try:
         for event in read(file.path, format=file.format or None):
             reading.take(event)
@@ -152,12 +153,11 @@ def _audit_file(
 class AuditCache:
     """What was found in sessions that haven't changed since, for the same rules."""
 
-    def __init__(self, path: str | None, tallies: list[RuleTally], place: CallPlace) -> None:
+    def __init__(self, path: str | None, rules: list[AuditedCheck], place: CallPlace) -> None:
         self._path = path
         texts = [f"{place.project} {place.home}"]
-        for tally in tallies:
-            condition = [str(tally.scope), str(tally.entry.condition)]
-            texts += [tally.check.to_text() if tally.check else "", *condition]
+        for rule in rules:
+            texts += [rule.check.to_text(), str(rule.scope), str(rule.entry.condition)]
         self._rules = sha256_hex("\n".join(texts).encode("utf-8", "replace"))[:24]
         self._known: dict[str, Any] = self._load()
         self._current: dict[str, Any] = {}
@@ -246,25 +246,40 @@ class RuleTally:
 
     def __post_init__(self) -> None:
         self.check = audited_check(self.entry)
-        self.keys: frozenset[str] = frozenset(self.check.keys if self.check else ())
+
+    @property
+    def audited(self) -> AuditedRule:
+        """What became of the rule."""
+        wording = ""
+        if self.check is not None:
+            wording = self.check.wording
+        return AuditedRule(
+            name=self.entry.name,
+            text=self.entry.rule.text,
+            place=self.entry.place,
+            check=wording,
+            kept_sessions=self.kept_sessions,
+            stopped=self.stopped,
+            broken=tuple(sorted(self.broken, key=lambda broken: broken.time or 0.0)),
+        )
+
+
+@dataclass(frozen=True)
+class AuditedCheck:
+    """A rule of which calls show whether it's kept."""
+
+    entry: RuleEntry
+    check: RuleCheck
 
     @property
     def scope(self) -> Condition:
         """Where the rule holds."""
         return self.entry.rule.when
 
-    @property
-    def audited(self) -> AuditedRule:
-        """What became of the rule."""
-        return AuditedRule(
-            name=self.entry.name,
-            text=self.entry.rule.text,
-            place=self.entry.place,
-            check=self.check.wording if self.check else "",
-            kept_sessions=self.kept_sessions,
-            stopped=self.stopped,
-            broken=tuple(sorted(self.broken, key=lambda broken: broken.time or 0.0)),
-        )
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """What a call must have one of that it's about."""
+        return frozenset(self.check.keys)
 
 
 def audited_check(entry: RuleEntry) -> RuleCheck | None:
@@ -280,9 +295,8 @@ def audited_check(entry: RuleEntry) -> RuleCheck | None:
 class SessionAudit:
     """Compares the calls of one session with rules, event by event."""
 
-    def __init__(self, session: str, tallies: list[RuleTally], place: CallPlace) -> None:
-        self._session = session
-        self._rules = [(tally, SessionFinding()) for tally in tallies]
+    def __init__(self, rules: list[AuditedCheck], place: CallPlace) -> None:
+        self._rules = [(rule, SessionFinding()) for rule in rules]
         self._place = place
         self._open_calls: dict[str, ToolCall] = {}
         self._steps = WorkSteps()
@@ -330,18 +344,17 @@ class SessionAudit:
             command=call.command,
             branch=self._place.branch,
         )
-        for tally, finding in self._rules:
-            check = tally.check
-            if check is None or tally.keys.isdisjoint(pending.keys):
+        for rule, finding in self._rules:
+            if rule.keys.isdisjoint(pending.keys):
                 continue
-            if not holds_in(tally.scope, pending, situation):
+            if not holds_in(rule.scope, pending, situation):
                 continue
-            part = self._broken_part(check, call, pending)
+            part = self._broken_part(rule.check, call, pending)
             if part and was_held:
                 finding.stopped += 1
             elif part:
                 finding.broken.append((call.time or self._time, part))
-            if part or _is_about(check, call):
+            if part or _is_about(rule.check, call):
                 finding.is_relevant = True
         if not result.error and not was_held:
             self._steps = self._steps.after(call)
@@ -364,16 +377,13 @@ class SessionAudit:
             return
         paths = tuple([self._inside(path) for path in self._steps.files])
         situation = Situation(paths=paths, branch=self._place.branch)
-        for tally, finding in self._rules:
-            check = tally.check
-            if check is None or not check.is_before_done:
-                continue
-            condition = tally.entry.condition
-            if condition and not condition.is_met(situation):
+        for rule, finding in self._rules:
+            condition = rule.entry.condition
+            if not rule.check.is_before_done or (condition and not condition.is_met(situation)):
                 continue
             finding.is_relevant = True
-            if not self._steps.fulfil(check, self._place):
-                finding.broken.append((self._time, f"a turn ended without {check.wording}"))
+            if not self._steps.fulfil(rule.check, self._place):
+                finding.broken.append((self._time, f"a turn ended without {rule.check.wording}"))
         self._steps = replace(self._steps, files=(), commands=())
 
     def _inside(self, path: str) -> str:

@@ -143,15 +143,13 @@ class IndexUpdates:
         earlier = indexed_file(self._database, file.path)
         if earlier is not None and earlier.project:
             return earlier.project
-        has_slug = reading.position is not None and reading.position.format in NAMED_BY_FOLDER
-        folder = file.folder or reading.folder
-        if not folder and has_slug:
-            folder = self._index.fact(f"folder of {file.slug}")
+        slug = ""
+        if reading.position is not None and reading.position.format in NAMED_BY_FOLDER:
+            slug = file.slug
+        folder = file.folder or reading.folder or self._index.fact(f"folder of {slug}")
         if folder:
             return self._project_of(folder)
-        if has_slug:
-            return file.slug
-        return ""
+        return slug
 
     def _project_of(self, folder: str) -> str:
         """Return the project that *folder* belongs to: its repository, else the folder."""

@@ -365,3 +365,47 @@ def test_deciding_imports_nothing_of_compiling() -> None:
     for name in ("recognition", "everyday", "general", "lexicon", "clauses", "stance"):
         assert f"brim.rules.checks.{name}" not in modules
     assert "tomllib" not in modules
+
+
+MANIFESTS = [
+    (
+        "package.json",
+        '{"version": "1.0.0",\n "dependencies": {\n  "react": "^18.0.0"\n }}\n',
+        '  "react": "^18.0.0",\n  "left-pad": "^1.3.0"',
+        '  "react": "^19.0.0"',
+    ),
+    (
+        "pyproject.toml",
+        '[project]\nversion = "1.0"\ndependencies = [\n  "httpx>=0.27",\n]\n',
+        '  "httpx>=0.27",\n  "requests>=2",',
+        '  "httpx>=0.28",\n]\nversion = "1.1"\n[tool.ruff]\nselect = ["E"]',
+    ),
+    ("requirements-dev.txt", "httpx==1\n", "httpx==1\nrequests\n", "httpx==2\n# requests\n"),
+    (
+        "Cargo.toml",
+        '[package]\nversion = "0.1.0"\n[dependencies]\nserde = "1"\n',
+        'serde = "1"\ntokio = { version = "1", features = ["full"] }',
+        'serde = "1.1"\n[profile.release]\nlto = true',
+    ),
+    (
+        "go.mod",
+        "module example.org/shop\n\ngo 1.22\n\nrequire github.com/a/b v1.0.0\n",
+        "require github.com/c/d v1.2.0",
+        "require github.com/a/b v1.1.0",
+    ),
+    ("Gemfile", "gem 'rails', '~> 7'\n", "gem 'rails'\ngem 'devise'", "gem 'rails', '~> 8'"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "adding", "other"), MANIFESTS, ids=lambda part: part[:12])
+def test_a_new_package_in_a_manifest_breaks_the_rule(
+    tmp_path: Path, name: str, text: str, adding: str, other: str
+) -> None:
+    check = check_for("No new dependencies without asking me.")
+    assert check is not None
+    (tmp_path / name).write_text(text)
+    place = CallPlace(str(tmp_path), str(tmp_path))
+    assert breach_of(check, edit(name, adding, "old", place)) is not None
+    assert breach_of(check, edit(name, other, "old", place)) is None
+    assert breach_of(check, write(name, text, place)) is None
+    assert breach_of(check, write(f"new/{name}", text, place)) is None

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.rules.checks import NOT_CHECKED, CallPlace, RuleCheck, check_for
@@ -207,12 +207,60 @@ def test_a_condition_that_no_call_shows_is_never_dropped(text: str, condition: s
     assert check_for(condition.format(text.rstrip(".!"))) is None
 
 
-@given(st.sampled_from(ONE_CLAUSE), st.integers(0, 12))
-def test_a_word_that_is_not_understood_leaves_no_check(text: str, place: int) -> None:
-    assume("folder" not in text and "directory" not in text)  # an unknown word names it
-    words = text.split()
-    words.insert(min(place, len(words) - 1), "Zorbling")
-    assert check_for(" ".join(words)) is None
+@given(st.sampled_from(ONE_CLAUSE), st.sampled_from(["in", "for", "on", "from", "during"]))
+def test_a_place_that_is_not_understood_leaves_no_check(text: str, preposition: str) -> None:
+    assert check_for(f"{text.rstrip('.!')} {preposition} Zorbling.") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never delete branches with `git branch -D`",
+        "Contributors never `git branch -D`",
+        "No branch deletion (`git branch -D`), please",
+        "Never, for any reason whatsoever, `git branch -D`",
+        "Never whip out `git branch -D`",
+        "`git branch -D` destroys work. Please don't.",
+        "Never use `git branch -D` to clean up",
+    ],
+)
+def test_words_that_only_describe_a_command_need_not_be_known(text: str) -> None:
+    check = check_for(text)
+    assert check is not None
+    assert check.calls == ("git branch -D",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never mention `git branch -D`",
+        "Never delete branches in Zorbling with `git branch -D`",
+        "Never use `docker` images",
+        "For JSON, use jq instead of python",
+    ],
+)
+def test_words_that_limit_a_rule_leave_no_check(text: str) -> None:
+    assert check_for(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "stopped", "passing"),
+    [
+        ("Use podman instead of docker", "docker ps", "podman ps"),
+        ("Use ./gradlew, not gradle", "gradle build", "./gradlew build"),
+        ("`git push --force` is forbidden, `--force-with-lease` is ok", "git push -f", "git push --force-with-lease"),
+        ("Run scripts through `uv run`, never with bare `python`", "python a.py", "uv run python a.py"),
+        ("Never use `git tag`", "git tag v1", "git tag --list"),
+        ("Never use `docker compose down -v`", "docker compose down --volumes", "docker compose down"),
+        ("No commits on `main`.", "git switch main && git commit -m x", "git switch main"),
+        ("Call pytest via `uv run pytest`", "pytest -q", "uv run pytest -q"),
+    ],
+)  # fmt: skip
+def test_what_a_rule_names_as_better_passes(text: str, stopped: str, passing: str) -> None:
+    check = check_for(text)
+    assert check is not None
+    assert is_broken_by(check, f"run: {stopped}", CallPlace())
+    assert not is_broken_by(check, f"run: {passing}", CallPlace())
 
 
 @given(st.text(max_size=300))

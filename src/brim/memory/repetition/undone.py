@@ -47,7 +47,7 @@ class _Undo:
 
 
 class Undone(StepRule):
-    """Confirms an edit undone, by an edit that leads back to an earlier version or by git.
+    """Confirms an edit undone after a check failed, by another edit or by git.
 
     It's a dead end when it stays so: the file is edited in another way, the turn ends, a person
     writes, or eight more calls go by. Putting the same edit back forgets it: that was a look at
@@ -71,7 +71,7 @@ class Undone(StepRule):
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Follow *step*."""
         self._steps += 1
-        if step.failed and step.is_try:
+        if step.failed and step.check is not None:
             self._failed_step = self._steps
             self._error = step.raw_error
         dead_ends: list[DeadEnd] = []
@@ -161,6 +161,8 @@ class Undone(StepRule):
             return
         if any(edit.turn != self._turn for edit in edits):
             return
+        if self._failed_step <= min(edit.when for edit in edits):
+            return
         paths = tuple([path for path, file_edits in undone.items() if file_edits])
         edit_places = [edit.at for edit in edits]
         undone_edit = dead_end(
@@ -171,15 +173,10 @@ class Undone(StepRule):
             _subject(edits, paths),
             at=places((), *edit_places, step.call.at),
             times=len(edits),
-            error=self._error_since(min(edit.when for edit in edits)),
+            error=masked_line(self._error),
         )
         marks = frozenset([edit.mark for edit in edits])
         self._undos = [*self._undos, _Undo(undone_edit, marks, paths, left, self._steps)]
-
-    def _error_since(self, step_number: int) -> str:
-        if self._failed_step <= step_number:
-            return ""
-        return masked_line(self._error)
 
 
 def _subject(edits: list[Edit], paths: tuple[str, ...]) -> str:

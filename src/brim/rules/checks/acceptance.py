@@ -29,8 +29,10 @@ def accepted_names(clauses: list[RuleClause]) -> list[Token]:
     whole = with_constructions(joined(clauses))
     if whole.says("ASK", "UNASKED", "PERMITTED"):
         return []
-    others = [clause for clause in clauses if not names_instead(clause)]
-    rejected = {token.value for token in rejected_objects(with_constructions(joined(others)))}
+    other_clauses = [clause for clause in clauses if not names_instead(clause)]
+    rejected = {
+        token.value for token in rejected_objects(with_constructions(joined(other_clauses)))
+    }
     accepted: list[Token] = []
     for clause in clauses:
         accepted += _wanted_in(with_constructions(clause.statement))
@@ -83,12 +85,15 @@ def accepting(check: RuleCheck, accepted: Iterable[Token]) -> RuleCheck | None:
 
 def passing_command(check: RuleCheck, command: str) -> RuleCheck:
     """Return *check*, with *command* and what it starts among what passes."""
+    if any(call.startswith(f"{command} !^") for call in check.calls):
+        return check  # it's stopped only where another program doesn't start it
     calls: list[str] = []
     for call in check.calls:
         condition = f"!^{command.split(maxsplit=1)[0]}"
         if starts(command, call) and condition not in call.split():
-            call = f"{call} {condition}"
-        calls.append(call)
+            calls.append(f"{call} {condition}")
+        else:
+            calls.append(call)
     check = replace(check, calls=tuple(calls))
     if stops(check, command):
         check = replace(check, passes=(*check.passes, command))

@@ -98,6 +98,19 @@ class CheckedCall:
             keys.add("files")
         return frozenset(keys)
 
+    def may_name(self, part: str) -> bool:
+        """Whether the path of a file that it names without a command may have *part*, which is in
+        lower case: a link leads anywhere."""
+        return any(part in path.lower() or os.path.islink(path) for path in self._full_paths)
+
+    @cached_property
+    def _full_paths(self) -> list[str]:
+        folder = self.place.folder
+        paths = (*self.call.files, *self.call.moved)
+        return [
+            os.path.join(folder, os.path.expanduser(path)) for path in paths if "\0" not in path
+        ]
+
     @cached_property
     def invocations(self) -> list[Invocation]:
         """The commands that it runs."""

@@ -59,6 +59,8 @@ class RuleCheck(PlainData):
     """Globs of the paths in which it counts; everywhere if there are none."""
     in_comments: bool = False
     """Whether comments count too."""
+    packages: bool = False
+    """Whether a project's manifest mustn't get a new package."""
     message: str = ""
     """A regular expression that no commit message may match."""
     subject: str = ""
@@ -116,7 +118,7 @@ class RuleCheck(PlainData):
     @property
     def stops(self) -> bool:
         """Whether it stops calls, besides those that it refuses."""
-        parts = (self.calls, self.paths, self.written, self.message, self.subject)
+        parts = (self.calls, self.paths, self.written, self.packages, self.message, self.subject)
         return self.waits or any(parts)
 
     @property
@@ -135,7 +137,7 @@ class RuleCheck(PlainData):
             keys += _command_keys(self.before)
         if self.paths:
             keys.append("files")
-        if self.written:
+        if self.written or self.packages:
             keys.append("write")
         if self.message or self.subject:
             keys.append("run git")

@@ -19,7 +19,7 @@ from brim.rules.checks.atoms import (
     Atom,
     read_atoms,
 )
-from brim.rules.checks.lexicon import Lexicon, lexicon_of, word_parts
+from brim.rules.checks.lexicon import Lexicon, lexicon_of, word_parts, words_of
 from brim.rules.checks.names import FLAG_PATTERN, command_length, is_path, is_program
 from brim.rules.checks.tokens import (
     COMMAND,
@@ -39,57 +39,7 @@ _AFTER_TYPE = ("in", "is", "are", "at", "as", "for", "anywhere", "ever", "please
 """What follows English *any* where it is the type."""
 _COMMAND_WORD = re.compile(r"(?:\./)?[a-z][\w./+-]*")
 _ARGUMENT = re.compile(r"[a-z][\w:.@/-]*|\.{1,3}/?\S*")
-_KEYWORDS = frozenset(
-    [
-        "import",
-        "from",
-        "const",
-        "let",
-        "var",
-        "def",
-        "class",
-        "function",
-        "func",
-        "fn",
-        "return",
-        "async",
-        "await",
-        "if",
-        "for",
-        "while",
-        "new",
-        "throw",
-        "raise",
-        "try",
-        "except",
-        "public",
-        "private",
-        "static",
-        "final",
-        "type",
-        "interface",
-        "enum",
-        "export",
-        "require",
-        "include",
-        "using",
-        "select",
-        "print",
-        "package",
-        "use",
-        "mod",
-        "impl",
-        "struct",
-        "unsafe",
-        "any",
-        "as",
-        "in",
-        "is",
-        "not",
-        "the",
-        "a",
-    ]
-)
+_KEYWORDS = words_of("keywords")
 """Words that begin code which isn't a command."""
 _FILE_CONCEPTS = frozenset(
     ("ENVFILE", "MARKDOWN", "README", "LOCKFILE", "PACKAGE", "GENERATED", "SECRET", "TESTFILE")
@@ -98,6 +48,7 @@ _FILE_CONCEPTS = frozenset(
 _PLACEHOLDER = re.compile(r"(?<=\s)(?:<[\w .|/-]+>|\[[\w .|/-]+\]|…|\.\.\.)(?=\s|$)")
 """``<file>`` in a command, which stands for any."""
 _FOLDER_NAME = re.compile(r"[\w.@-]+")
+_VERSION = re.compile(r"v?\d+(?:\.[\dx]+)*")
 _RUNNING = re.compile(
     r"(?i)\b(?:run|execut|ausführ|führ|ruf|lanc|ejecut|corr|exécut|rod|invok|launch|call|aufruf)\w*"
 )
@@ -167,6 +118,8 @@ class _ClauseReader:
             token, length = run.token_at(place)
             if token.says(UNKNOWN) and self._is_bare_program(token.text):
                 token = token.meaning(COMMAND)
+            if _VERSION.fullmatch(token.text) and self._tokens and self._tokens[-1].says(COMMAND):
+                token = token.meaning("LIGHT")
             self._begin_clause_with(token, is_last=place + length == len(run.parts))
             self._tokens.append(token)
             place += length
@@ -183,7 +136,9 @@ class _ClauseReader:
     def _is_bare_program(self, word: str) -> bool:
         """Whether *word* is a program that's an ordinary word too: *format it with black*."""
         return (
-            is_program(word) and bool(self._tokens) and self._tokens[-1].says("BY", "MUST", "RUN")
+            is_program(word)
+            and bool(self._tokens)
+            and self._tokens[-1].says("BY", "MUST", "RUN", "INSTEADOF")
         )
 
     def _quoted(self, atom: Atom) -> Token:

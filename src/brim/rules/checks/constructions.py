@@ -90,6 +90,7 @@ def with_constructions(statement: Statement) -> Statement:
     ['DONE']
     """
     statement = _with_delegation(statement)
+    statement = _with_bad_one(statement)
     statement = _with_each(MOMENTS, statement)
     statement = _with_distant_moment(statement)
     statement = _with_each(ASKING, statement)
@@ -170,8 +171,24 @@ def _with_delegation(statement: Statement) -> Statement:
     last = tokens[-1]
     if last.says("MYSELF") and Statement(tokens[:-1]).says("ME"):
         return Statement((*tokens[:-1], last.meaning("NEG")))
-    if first.says("LEAVE") and last.says("ME"):
-        return Statement((first.meaning("NEG"), *tokens[1:]))
+    if (
+        first.says("LEAVE", "SAY", "LIGHT")
+        and statement.says("LEAVE")
+        and last.says("ME", "PIPELINE")
+    ):
+        return statement.without("PIPELINE").replacing(("LEAVE",), "NEG")
+    return statement
+
+
+def _with_bad_one(statement: Statement) -> Statement:
+    """Return *statement*, where *B is slow* forbids B beside *use A*."""
+    commands = statement.values(COMMAND)
+    if (
+        len(set(commands)) == 2
+        and statement.says("USE", "RUN")
+        and not statement.says("NEG", "BAN")
+    ):
+        return statement.replacing(("BAD",), "BAN")
     return statement
 
 

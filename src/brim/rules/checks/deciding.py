@@ -13,6 +13,7 @@ from brim.rules.checks.call import CallPlace, CheckedCall
 from brim.rules.checks.check import CREATE, DELETE, EDIT, TURN_END, Breach, RuleCheck
 from brim.rules.checks.invocation import Invocation, canonical_words
 from brim.rules.checks.matching import is_called
+from brim.rules.checks.packages import added_package
 from brim.rules.checks.paths import touched_path
 from brim.rules.checks.texts import wrong_line, wrong_message
 
@@ -54,6 +55,8 @@ def breach_of(check: RuleCheck, pending: CheckedCall) -> Breach | None:
             return Breach(part, refused=True)
     part = _forbidden_command(check, pending) or _forbidden_path(check, pending)
     part = part or wrong_message(check, pending) or wrong_line(check, pending)
+    if not part and check.packages and "write" in pending.keys:
+        part = added_package(pending)
     if part:
         return Breach(part)
     return None
@@ -109,8 +112,8 @@ def _is_harmless(invocation: Invocation, pattern_words: list[str]) -> bool:
         return True
     subcommand = " ".join([invocation.program, *invocation.arguments[:1]])
     saying = _SAYING.get(subcommand, "").split()
-    said = [*invocation.options, *invocation.arguments[1:]]
-    if any(word in saying and word not in pattern_words for word in said):
+    words = [*invocation.options, *invocation.arguments[1:]]
+    if any(word in saying and word not in pattern_words for word in words):
         return True
     return "help" in (invocation.arguments[:1] + invocation.arguments[-1:])
 

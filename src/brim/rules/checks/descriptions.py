@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from brim.rules.checks.lexicon import word_parts
+from brim.rules.checks.lexicon import word_parts, words_of
 from brim.rules.checks.tokens import (
     COMMAND,
     LIGHT,
@@ -29,100 +29,16 @@ _STATES = ("TESTS", "LINTER", "FORMATTER", "BUILD", "TYPES", "PASS")
 _MODIFIERS = (UNKNOWN, "PLACE", "CIWORD", "NEW", "EXISTING", "GENERATED")
 _ECHO = 4
 """Letters that a word and a name must have in common at the beginning."""
-_GENERAL = frozenset(
-    [
-        "python",
-        "python3",
-        "node",
-        "npm",
-        "npx",
-        "pnpm",
-        "yarn",
-        "bun",
-        "git",
-        "docker",
-        "make",
-        "bash",
-        "sh",
-        "zsh",
-        "curl",
-        "go",
-        "cargo",
-        "uv",
-    ]
-)
+_RESTRICTING = ("PREPOSITION", "PLACE", *_CONDITIONS)
+"""What before *never* may say where a rule holds."""
+_NOT_RUNNING = words_of("not_running")
+"""Verbs that don't say that a command runs."""
+_GENERAL = words_of("general")
 """Programs that do many things: a purpose limits a rule about them."""
 _ADVERB_ENDINGS = ("ly", "ment", "mente", "isch", "lich")
-_UNIVERSALS = frozenset(
-    [
-        "any",
-        "all",
-        "every",
-        "each",
-        "jeder",
-        "jede",
-        "jedes",
-        "jedem",
-        "jeden",
-        "alle",
-        "allen",
-        "aller",
-        "tout",
-        "toute",
-        "tous",
-        "toutes",
-        "aucun",
-        "aucune",
-        "chaque",
-        "cualquier",
-        "todo",
-        "toda",
-        "todos",
-        "todas",
-        "cada",
-        "ningun",
-        "ninguna",
-        "qualquer",
-        "nenhum",
-        "nenhuma",
-        "whatsoever",
-        "welche",
-        "welchem",
-        "welcher",
-    ]
-)
+_UNIVERSALS = words_of("universals")
 _PURPOSE = ("pour", "para", "um", "just to", "in order to")
-_PURPOSE_VERBS = frozenset(
-    [
-        "fix",
-        "resolve",
-        "solve",
-        "get",
-        "make",
-        "clear",
-        "clean",
-        "free",
-        "speed",
-        "save",
-        "bypass",
-        "avoid",
-        "silence",
-        "skip",
-        "undo",
-        "force",
-        "hide",
-        "quickly",
-        "change",
-        "remove",
-        "debug",
-        "check",
-        "find",
-        "search",
-        "delete",
-        "kill",
-        "stop",
-    ]
-)
+_PURPOSE_VERBS = words_of("purpose_verbs")
 _PURPOSE_HEADS = ("zum", "for", "pour", "para", "beim", "to", "um")
 
 
@@ -181,7 +97,7 @@ def _explains(clause: RuleClause, before: RuleClause) -> bool:
         return False
     if before.statement.says(*_CONDITIONS, *_STATES, "PREPOSITION"):
         return False
-    return any(map(_is_negating, before.statement.tokens))
+    return any(_is_negating(token) or token.says("USE") for token in before.statement.tokens)
 
 
 # Words around code --------------------------------------------------------------------------------
@@ -194,16 +110,16 @@ def _without_echoes(tokens: Tokens) -> Tokens:
         if _is_literal(token):
             for part in token.value.replace("/", " ").replace(".", " ").replace("_", " ").split():
                 names.update(word_parts(part))
-    kept: Tokens = []
+    remaining: Tokens = []
     for token in tokens:
         if token.says(UNKNOWN) and any(_is_echo(word, names) for word in token.text.split()):
-            while kept and kept[-1].says(*_MODIFIERS) and not _is_literal(kept[-1]):
-                kept.pop()
-            if kept and kept[-1].says("PREPOSITION") and not _is_means(kept[-1]):
-                kept.pop()
+            while remaining and remaining[-1].says(*_MODIFIERS) and not _is_literal(remaining[-1]):
+                remaining.pop()
+            if remaining and remaining[-1].says("PREPOSITION") and not _is_means(remaining[-1]):
+                remaining.pop()
         else:
-            kept.append(token)
-    return kept
+            remaining.append(token)
+    return remaining
 
 
 def _is_echo(word: str, names: set[str]) -> bool:
@@ -241,19 +157,46 @@ def _place_of(tokens: Tokens, test: Callable[[Token], bool], start: int = 0) -> 
 
 def _without_kinds(tokens: Tokens) -> Tokens:
     """Leave out the one noun that says what code is: *the wrapper `x y`*, *`x y` calls*."""
-    kept: Tokens = []
+    is_pair = len([token for token in tokens if token.says(COMMAND)]) > 1
+    remaining: Tokens = []
     for place, token in enumerate(tokens):
         before = tokens[place - 1 : place] if place else []
         after = tokens[place + 1 : place + 2]
-        is_kind = token.says(UNKNOWN) and any(map(_is_quoted_literal, [*before, *after]))
+        beside = [other for other in (*before, *after) if other.is_quoted]
+        is_named = any(_is_literal(other) or (is_pair and other.says(COMMAND)) for other in beside)
+        is_kind = token.says(UNKNOWN) and is_named
         is_old = token.says("NEW", "EXISTING") and any(other.is_quoted for other in after)
         if token.is_quoted or not (is_kind or is_old):
-            kept.append(token)
-    return kept
+            remaining.append(token)
+    return remaining
 
 
-def _is_quoted_literal(token: Token) -> bool:
-    return token.is_quoted and _is_literal(token)
+def _without_subject(tokens: Tokens) -> Tokens:
+    """Leave out who it is that mustn't: *contributors never `git push -f`*."""
+    start = _place_of(tokens, _is_negating)
+    before = tokens[: max(start, 0)]
+    has_code = any(_is_literal(token) for token in tokens[start:])
+    if not before or not has_code or any(token.says(*_RESTRICTING) for token in before):
+        return tokens
+    return [token for token in before if not token.says(UNKNOWN)] + tokens[start:]
+
+
+def _without_verb(tokens: Tokens) -> Tokens:
+    """Leave out an unknown verb between *never* and a command: *never whip out `git push -f`*."""
+    start = _place_of(tokens, _is_negating)
+    end = _place_of(tokens, _is_literal, start + 1)
+    if start < 0 or end < 0 or not tokens[end].says(COMMAND) or not tokens[end].is_quoted:
+        return tokens
+    between = tokens[start + 1 : end]
+    unknown = [token for token in between if token.says(UNKNOWN)]
+    is_verb = len(unknown) == 1 and unknown[0] is between[0]
+    if not is_verb or unknown[0].text in _NOT_RUNNING or _others_in(between):
+        return tokens
+    return [*tokens[: start + 1], *between[1:], *tokens[end:]]
+
+
+def _others_in(tokens: Tokens) -> bool:
+    return any(not token.is_light and not token.says(UNKNOWN) for token in tokens)
 
 
 # Words that limit nothing -------------------------------------------------------------------------
@@ -261,29 +204,29 @@ def _is_quoted_literal(token: Token) -> bool:
 
 def _without_universals(tokens: Tokens) -> Tokens:
     """Leave out *on any host*, *against every database*, *for any reason*."""
-    kept: Tokens = []
+    remaining: Tokens = []
     is_universal = False
     for place, token in enumerate(tokens):
         is_any = token.text in _UNIVERSALS
         if is_any and place and tokens[place - 1].says("PREPOSITION", "LIGHT"):
             is_universal = True
-            kept.append(token.meaning("LIGHT"))
+            remaining.append(token.meaning("LIGHT"))
         elif is_universal and token.says(UNKNOWN):
             continue
         else:
             is_universal = is_universal and token.is_light and not token.says("PREPOSITION")
-            kept.append(token)
-    return kept
+            remaining.append(token)
+    return remaining
 
 
 def _without_adverbs(tokens: Tokens) -> Tokens:
     """Leave out adverbs beside *never* and *forbidden*: *categorically forbidden*."""
-    kept: Tokens = []
+    remaining: Tokens = []
     for place, token in enumerate(tokens):
         beside = [*tokens[max(place - 1, 0) : place], *tokens[place + 1 : place + 2]]
         if not _is_adverb(token) or not any(other.says("NEG", "BAN", "MUST") for other in beside):
-            kept.append(token)
-    return kept
+            remaining.append(token)
+    return remaining
 
 
 def _is_adverb(token: Token) -> bool:
@@ -295,8 +238,10 @@ def _without_purpose(tokens: Tokens) -> Tokens:
     """Leave out what a command is for: *never `chmod 777` to fix permissions*."""
     for place, token in enumerate(tokens):
         if place and _is_purpose(tokens, place) and any(map(_is_literal, tokens[:place])):
-            rest = [other for other in tokens[place:] if _is_literal(other) or _is_negating(other)]
-            if rest or any(other.says(*_CONDITIONS) for other in tokens[place:]):
+            needed = [
+                other for other in tokens[place:] if _is_literal(other) or _is_negating(other)
+            ]
+            if needed or any(other.says(*_CONDITIONS) for other in tokens[place:]):
                 return tokens
             return tokens[:place]
         if token.says("INSTEADOF", "COMMA"):
@@ -309,7 +254,9 @@ def _is_purpose(tokens: Tokens, place: int) -> bool:
     following = tokens[place + 1 : place + 2]
     if token.text in _PURPOSE:
         return True
-    return token.text == "to" and any(other.text in _PURPOSE_VERBS for other in following)
+    return token.text == "to" and any(
+        other.text.split()[0] in _PURPOSE_VERBS for other in following
+    )
 
 
 def _without_purpose_head(tokens: Tokens) -> Tokens:
@@ -319,7 +266,7 @@ def _without_purpose_head(tokens: Tokens) -> Tokens:
     end = _place_of(tokens, lambda token: token.says(COMMAND, "USE"))
     if end < 0 or not any(token.says("INSTEADOF", "NEG") for token in tokens):
         return tokens
-    if any(not token.says(UNKNOWN, *LIGHT, "DELETE", "TESTS") for token in tokens[:end]):
+    if any(not token.says(UNKNOWN, *LIGHT, "DELETE", "TESTS", "FILES") for token in tokens[:end]):
         return tokens
     programs = {token.value.split()[0] for token in tokens if token.says(COMMAND)}
     if not programs.isdisjoint(_GENERAL):
@@ -333,14 +280,14 @@ def _without_task_words(tokens: Tokens) -> Tokens:
     end = _place_of(tokens, lambda token: token.says("FINISH"), start + 1)
     if start < 0 or end < 0 or any(map(_is_literal, tokens[start:end])):
         return tokens
-    kept = tokens[:end]
-    if any(token.says("TASK", "CHANGED") for token in kept[start:]):
-        kept = [token for token in kept if not token.says(UNKNOWN)]
+    remaining = tokens[:end]
+    if any(token.says("TASK", "CHANGED") for token in remaining[start:]):
+        remaining = [token for token in remaining if not token.says(UNKNOWN)]
     following = tokens[end:]
     is_task = any(token.says("TASK", "CHANGED") for token in following[1:])
     if is_task and not any(map(_is_literal, following)):
         following = [token for token in following if not token.says(UNKNOWN)]
-    return kept + following
+    return remaining + following
 
 
 _STEPS: tuple[Callable[[Tokens], Tokens], ...] = (
@@ -351,4 +298,6 @@ _STEPS: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_echoes,
     _without_deeds,
     _without_kinds,
+    _without_subject,
+    _without_verb,
 )

@@ -35,7 +35,7 @@ _TEXTS = (
     "written_not_in",
 )
 """Lists of a row that a check has under the same name."""
-_PLAIN = ("written", "in_comments", "message", "subject")
+_PLAIN = ("written", "in_comments", "packages", "message", "subject")
 """Values of a row that a check has under the same name."""
 
 

@@ -61,7 +61,12 @@ def general_checks(statement: Statement, stance: str) -> list[RuleCheck]:
     if stance == NO:
         return _pair(statement) or _forbidden(statement) or _path(statement) or _imports(statement)
     if stance == DO:
-        return _pair(statement) or _only_manager(statement) or _with_option(statement)
+        return (
+            _pair(statement)
+            or _through(statement)
+            or _only_manager(statement)
+            or _with_option(statement)
+        )
     return _before(statement, stance)
 
 
@@ -108,6 +113,19 @@ def _pair(statement: Statement) -> list[RuleCheck]:
 def _against_commands(rejected: list[str]) -> RuleCheck:
     """Return the check against the commands *rejected*."""
     return RuleCheck(name="command", calls=tuple(rejected), wording=", ".join(rejected))
+
+
+def _through(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *call pytest via `uv run pytest`*: without that it's stopped."""
+    commands = _commands_in(statement)
+    if len(commands) != 2 or not statement.consists_of(COMMAND, "BY", *_ABOUT_TASKS):
+        return []
+    first, second = sorted(commands, key=len)
+    is_inside = second.endswith(f" {first}") or second.split()[1:2] == ["run"]
+    if not is_inside or " " in first or not statement.says("BY"):
+        return []
+    call = f"{first} !^{second.split()[0]}"
+    return [RuleCheck(name="command", calls=(call,), wording=f"{first} without {second}")]
 
 
 def _only_manager(statement: Statement) -> list[RuleCheck]:
@@ -206,7 +224,7 @@ def _path(statement: Statement) -> list[RuleCheck]:
 def _acts_on_path(statement: Statement) -> tuple[str, ...]:
     """Return what *statement* forbids to do with a path."""
     acts = acts_of_verbs(statement)
-    if not acts and statement.without("ADD").says("CREATE"):
+    if not acts and statement.says("CREATE") and not statement.says("COMMIT"):
         return (CREATE,)
     if statement.says("EXISTING"):
         return tuple([EXISTING if act == EDIT else act for act in acts])

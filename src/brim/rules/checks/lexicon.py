@@ -112,3 +112,12 @@ class Lexicon:
 def lexicon_of(language: str) -> Lexicon:
     """Return the lexicon of *language*."""
     return Lexicon(language)
+
+
+@cache
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of the small list *name*."""
+    for list_name, words in data_rows(__file__, "closed_words.tsv"):
+        if list_name == name:
+            return frozenset(words.split())
+    raise KeyError(name)

@@ -51,8 +51,16 @@ def _is_one_of(acts: Iterable[str], act: FileAct) -> bool:
 def _may_mean(pattern: str, act: FileAct) -> bool:
     """Whether a look at its parts without wildcards lets it seem possible: links apart, which only
     a full comparison follows."""
-    longest_part = max(_WILDCARDS.split(pattern), key=len)
-    return longest_part.lower() in act.full_path.lower() or os.path.islink(act.full_path)
+    return longest_part(pattern) in act.full_path.lower() or os.path.islink(act.full_path)
+
+
+def longest_part(pattern: str) -> str:
+    """Return what every file has in its path that *pattern* means, in lower case.
+
+    >>> longest_part("src/generated/**/*.py"), longest_part("**")
+    ('generated', '')
+    """
+    return max(_WILDCARDS.split(pattern), key=len).lower()
 
 
 def is_meant(pattern: str, act: FileAct, place: CallPlace) -> bool:

@@ -37,6 +37,8 @@ from brim.rules.checks.tokens import (
 LONGEST = 1_000
 """Characters of a rule that are read."""
 _MOST_CLAUSES = 12
+_SHORT = 4
+"""Words of *please don't*, which forbids what was spoken of."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý¿¡`*])|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:[>#*+-]+|\d+[.)])\s+)+")
@@ -52,6 +54,8 @@ _ADD_ALL = re.compile(r"\bgit add \.(?![\w/])")
 _YES = re.compile(r"(?i)\bsí\b")
 """Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
+_LIFTING = ("UNLESS", "EXCEPT", "UNTIL", "ONLY", "ALLOW", "CAN", "PRONOUN", "PLACE")
+"""What a sentence with *if* may say that limits the rule before it."""
 _PURPOSES = (
     "INSTALL",
     "PACKAGE",
@@ -94,13 +98,17 @@ def check_for(text: str, block: Iterable[str] = (), before_done: str = "") -> Ru
 # Sentences ----------------------------------------------------------------------------------------
 
 
+_NOTHING = Statement(())
+
+
 @dataclass(frozen=True)
 class Reading(PlainData):
     """What a sentence was understood as."""
 
     checks: tuple[RuleCheck, ...] = ()
-    is_limited: bool = False
-    """Whether it speaks of a condition that no call shows."""
+    limits: tuple[Statement, ...] = ()
+    """What in it speaks of a condition that no call shows."""
+    whole: Statement = _NOTHING
     subject: Token | None = None
     """What it speaks of, for *it* in the next sentence."""
     accepted: tuple[Token, ...] = ()
@@ -111,19 +119,41 @@ def _recognised(text: str) -> list[RuleCheck]:
     """Return the checks that the sentences of *text* ask for; none if one limits the others."""
     checks: list[RuleCheck] = []
     accepted: list[Token] = []
+    ruled: list[Statement] = []
     subject: Token | None = None
     for part in _SENTENCE_END.split(text):
         sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
         sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
         sentence = _ADD_ALL.sub("git add -A", sentence)
         reading = _read_sentence(sentence, subject)
-        if reading.is_limited:
+        if _lift(reading.limits, ruled):
             return []
+        if reading.checks:
+            ruled.append(reading.whole)
         checks += reading.checks
         accepted += reading.accepted
         subject = reading.subject
     narrowed = [accepting(check, accepted) for check in checks]
     return [check for check in narrowed if check is not None]
+
+
+def _lift(limits: Iterable[Statement], ruled: list[Statement]) -> bool:
+    """Whether one of the *limits* says when a rule of another sentence doesn't hold.
+
+    *If a hook fails, fix the cause* is an instruction of its own.
+    """
+    for statement in limits:
+        if not statement.says("IF", "WHEN") or statement.says(*_LIFTING):
+            return True
+        if not ruled or any(_share_object(statement, rule) for rule in ruled):
+            return True
+    return False
+
+
+def _share_object(statement: Statement, rule: Statement) -> bool:
+    """Whether both speak of the same thing."""
+    concepts = {concept for token in rule.objects for concept in token.concepts} - {UNKNOWN}
+    return statement.says(*concepts)
 
 
 def _read_sentence(sentence: str, subject: Token | None) -> Reading:
@@ -133,7 +163,7 @@ def _read_sentence(sentence: str, subject: Token | None) -> Reading:
     """
     if not sentence or sentence.endswith("?"):
         return Reading()
-    is_limited = False
+    limits: list[Statement] = []
     best = _best_readings(sentence)
     accepted = tuple(accepted_names(best[0]))
     subject_here = _subject_of(best[0])
@@ -142,9 +172,10 @@ def _read_sentence(sentence: str, subject: Token | None) -> Reading:
         if not checks:
             checks = _checks_of_clauses(_without_questions(described(clauses)), subject)
         if checks:
-            return Reading(tuple(checks), subject=subject_here, accepted=accepted)
-        is_limited = is_limited or _any_limits(clauses, Statement(()))
-    return Reading(is_limited=is_limited, subject=subject_here, accepted=accepted)
+            whole = joined(clauses)
+            return Reading(tuple(checks), (), whole, subject_here, accepted)
+        limits += [clause.statement for clause in clauses if _limits(clause, Statement(()))]
+    return Reading(subject=subject_here, accepted=accepted, limits=tuple(limits))
 
 
 def _best_readings(sentence: str) -> list[list[RuleClause]]:
@@ -249,6 +280,8 @@ def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[R
     if antecedent is None or statement.says(*_NAMES) or stance_of(statement) != NO:
         return []
     is_elliptic = bool(acts_of_verbs(statement)) and statement.consists_of(*VERBS, "TASK")
+    if antecedent.says(COMMAND):
+        is_elliptic = statement.consists_of() and len(statement.tokens) < _SHORT
     if not statement.says("PRONOUN") and not is_elliptic:
         return []
     return checks_of(Statement((*statement.tokens, antecedent)))
@@ -256,14 +289,14 @@ def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[R
 
 def _without_questions(clauses: list[RuleClause]) -> list[RuleClause]:
     """Return *clauses* without *if you're stuck, tell me*, which says only whom to turn to."""
-    others: list[RuleClause] = []
+    remaining: list[RuleClause] = []
     for clause in clauses:
         is_question = clause.statement.says("ASKING") and not clause.statement.says(*_CONDITIONS)
-        if is_question and others and others[-1].statement.says("IF", "WHEN"):
-            others.pop()
+        if is_question and remaining and remaining[-1].statement.says("IF", "WHEN"):
+            remaining.pop()
         else:
-            others.append(clause)
-    return others
+            remaining.append(clause)
+    return remaining
 
 
 # Clauses beside a rule ----------------------------------------------------------------------------
@@ -327,6 +360,7 @@ def _any_scopes(clauses: list[RuleClause]) -> bool:
         first = clause.statement.tokens[0]
         if first.says("PREPOSITION", *_CONDITIONS):
             return True
-        if clause.before_colon and clause.statement.says("PLACE", PATH):
+        is_heading = clause.before_colon and clause.is_understood
+        if is_heading and clause.statement.says("PLACE", PATH):
             return True
     return False

@@ -84,6 +84,18 @@ class _Between:
     resumed: bool = False
     memory: bool = False
 
+    def cause(self, *, is_long: bool) -> str:
+        """Return why the cache broke; *is_long* if it had expired."""
+        if self.compacted:
+            return "compaction"
+        if self.resumed and (is_long or not self.memory):
+            return "resume"
+        if is_long:
+            return "pause"
+        if self.memory:
+            return "memory"
+        return "unknown"
+
 
 @dataclass
 class _CacheThread:
@@ -153,12 +165,22 @@ class CacheReader:
         tokens = rewritten(before.tokens, last.tokens)
         if tokens < LEAST:
             return
-        pause = None if before.time is None or last.time is None else last.time - before.time
-        pause = (
-            pause if pause is None or pause >= 0 else None
-        )  # a clock that was set back says nothing
+        pause = _pause(before, last)
+        is_long = pause is not None and pause > thread.life
+        cause = thread.between.cause(is_long=is_long)
+        if last.compacts:
+            cause = "compaction"
+        elif before.model != last.model and cause != "compaction":
+            cause = "model"
         where = (last.request, last.session, last.agent, last.time, last.model)
-        self._found.append(CacheBreak(*where, tokens, _cause(thread, pause), pause))
+        self._found.append(CacheBreak(*where, tokens, cause, pause))
+
+
+def _pause(before: Usage, last: Usage) -> float | None:
+    """Return the seconds between two requests; None if a clock was set back, or isn't known."""
+    if before.time is None or last.time is None or last.time < before.time:
+        return None
+    return last.time - before.time
 
 
 def rewritten(before: Tokens, last: Tokens) -> int:
@@ -170,21 +192,3 @@ def rewritten(before: Tokens, last: Tokens) -> int:
     cached = before.cache_read + before.cache_write_5m + before.cache_write_1h
     written = last.cache_write_5m + last.cache_write_1h + last.input
     return max(0, min(cached - last.cache_read, written))
-
-
-def _cause(thread: _CacheThread, pause: float | None) -> str:
-    between = thread.between
-    before = thread.before
-    last = thread.last
-    if between.compacted or (last is not None and last.compacts):
-        return "compaction"
-    if before is not None and last is not None and before.model != last.model:
-        return "model"
-    is_long = pause is not None and pause > thread.life
-    if between.resumed and (is_long or not between.memory):
-        return "resume"
-    if is_long:
-        return "pause"
-    if between.memory:
-        return "memory"
-    return "unknown"

@@ -318,6 +318,10 @@ class UsageReport:
         return row
 
 
+FIRST_DAY = "0000-01-01"
+LAST_DAY = "9999-12-31"
+
+
 @dataclass(frozen=True)
 class UsageFilter:
     """Which requests are added up: *since* and *until* are days, both included."""
@@ -345,9 +349,7 @@ class UsageFilter:
         if not (self.since or self.until):
             return True
         day = day_of(_begin_of(cell.quarter))
-        if self.since and day < self.since:
-            return False
-        return not self.until or "" < day <= self.until
+        return (self.since or FIRST_DAY) <= day <= (self.until or LAST_DAY)
 
 
 def usage_report(

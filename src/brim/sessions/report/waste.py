@@ -16,6 +16,7 @@ from typing import Self
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, Message, ToolResult, Usage
+from brim.agents.fields import first_text
 from brim.agents.lines import Bounded
 from brim.masking import mask
 from brim.memory.token_length import BilledRatio, length_of
@@ -257,9 +258,7 @@ def _shown_by(call: ToolCall) -> tuple[str, int]:
     if call.kind == "shell" and isinstance(command, str):
         shows = len(command) < _KEPT and _SHOWS_FILE.fullmatch(command)
         return " ".join(command[:_KEPT].split()), hash(command) if shows else 0
-    target = next(
-        (each for key in _TARGETS if isinstance(each := call.input.get(key), str) and each), ""
-    )
+    target = first_text(call.input, *_TARGETS)
     if call.kind == "read":
         return target[:_KEPT], hash(call.name + json.dumps(call.input, sort_keys=True, default=str))
     return f"{call.name} {target[:_KEPT]}".strip(), 0

@@ -22,7 +22,9 @@ BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 TOOL_CHOICE = "brim.tool_choice"
 OUTPUT_SCHEMA = "brim.output_schema"
-READABLE = "dicts, or objects of openai, anthropic, google-genai, langchain or pydantic-ai"
+READABLE = (
+    "dicts, or objects of openai, anthropic, google-genai, langchain, pydantic-ai or haystack"
+)
 """The messages that brim reads."""
 
 

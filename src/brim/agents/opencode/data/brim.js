@@ -42,6 +42,13 @@ const snake = (given) =>
   Object.fromEntries(Object.entries(given ?? {}).map(([key, value]) => [key.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), value]))
 const joined = (...texts) => texts.filter(Boolean).join("\n\n")
 
+/** What a call names: its command or files, and nothing of what it writes. */
+const named = ({ command, filePath, patchText } = {}) => ({
+  command,
+  filePath,
+  patchText: patchText?.split("\n").filter((line) => line.startsWith("*** ")).join("\n"),
+})
+
 /** What both versions ask brim about the sessions of a folder. `show` shows a message to the person. */
 function sessions(directory, show) {
   const starts = new Map() // how the next request of a session begins: "startup", or "compact"; "" if it's going on
@@ -57,6 +64,11 @@ function sessions(directory, show) {
     const source = starts.get(session) ?? "startup"
     starts.set(session, "")
     return source ? told(await asked("SessionStart", session, { source })) : ""
+  }
+  const note = async (session, line) => {
+    await mkdir(SPENT, { recursive: true, mode: 0o700 })
+    const whole = { timestamp: Date.now(), sessionID: session, cwd: directory, ...line }
+    await appendFile(file(session), JSON.stringify(whole) + "\n", { mode: 0o600 })
   }
   const call = (tool, input, id) => ({ tool_name: tool, tool_input: snake(input), tool_use_id: id })
   return {
@@ -74,8 +86,10 @@ function sessions(directory, show) {
       if (permissionDecision === "deny") throw new Error(permissionDecisionReason)
       later.set(id, told(answered))
     },
-    /** Return what is told with the result of a call. */
-    async after(session, tool, input, id, result) {
+    /** Note a call that was made, and return what is told with its result. */
+    async after(session, tool, input, id, result, exit) {
+      const state = { status: "completed", input: named(input), output: "", metadata: { exit } }
+      await note(session, { type: "tool_use", part: { type: "tool", tool, callID: id, state } }).catch(() => {})
       const waiting = later.get(id)
       later.delete(id)
       const start = await begin(session)
@@ -88,11 +102,7 @@ function sessions(directory, show) {
     compacted: (session) => starts.set(session, "compact"),
     stop: (session) => asked("Stop", session, {}),
     /** Note what a step took. */
-    async spent(session, part) {
-      await mkdir(SPENT, { recursive: true, mode: 0o700 })
-      const line = { type: "step_finish", timestamp: Date.now(), sessionID: session, cwd: directory, part }
-      await appendFile(file(session), JSON.stringify(line) + "\n", { mode: 0o600 })
-    },
+    spent: (session, part) => note(session, { type: "step_finish", part }),
   }
 }
 
@@ -112,7 +122,7 @@ async function server({ client, directory }) {
     },
     "tool.execute.before": ({ tool, sessionID, callID }, { args }) => brim.before(sessionID, tool, args, callID),
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
-      output.output = joined(output.output, await brim.after(sessionID, tool, args, callID, output.output))
+      output.output = joined(output.output, await brim.after(sessionID, tool, args, callID, output.output, output.metadata?.exit))
     },
     "experimental.session.compacting": async ({ sessionID }, output) => {
       const keep = await brim.compacting(sessionID)
@@ -145,7 +155,8 @@ async function setup(context) {
   await on(context.tool, "execute.after", async (event) => {
     if (event.status !== "completed") return
     const content = event.result?.content
-    const text = await brim.after(event.sessionID, event.tool, event.input, event.id, content)
+    const { exit } = event.result?.metadata ?? {}
+    const text = await brim.after(event.sessionID, event.tool, event.input, event.id, content, exit)
     if (!text) return
     const more = Array.isArray(content) ? [...content, { type: "text", text }] : joined(content, text)
     event.result = { ...event.result, content: more }
