@@ -52,12 +52,13 @@ import sys
 before = set(sys.modules)
 from brim.money import CostBudget, SpendMeter, build_wrap_up_prompt
 from brim.money import open_ledger
+from brim.usd import Money
 SpendMeter()
-CostBudget(100).add(100)
-build_wrap_up_prompt(1, 2)
+CostBudget(Money(100)).add(Money(100))
+build_wrap_up_prompt(Money(1), Money(2))
 with open_ledger({path!r}, create=False, timeout=0.15) as ledger:
-    ledger.limit("shop", 100)
-    ledger.record("shop", "r", 100)
+    ledger.limit("shop", Money(100))
+    ledger.record("shop", "r", Money(100))
     assert ledger.status("shop").left == 0
 # SQLite's own module reads dates for adapters that nobody uses
 print(*(set(sys.modules) - before - {{"datetime", "_datetime"}}))
