@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brim.masking
-from brim.masking import mask, masked
+from brim.masking import mask, masked, without_login
 
 # Made up, and put together here so that no scanner takes them for real ones.
 SECRETS = {
@@ -82,6 +82,14 @@ def in_context() -> list[list[str]]:
         text = line.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")
         rows.append(text.split("\t"))
     return rows
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["u:Birch8Stone", "Birch8Stone@db", "postgresql:app/Birch8Stone@h", "h?password=Birch8Stone@x"],
+)
+def test_an_address_for_people_has_no_password(address: str) -> None:
+    assert "Birch8Stone" not in without_login(address)
 
 
 @pytest.mark.parametrize(("text", "secret"), in_context())

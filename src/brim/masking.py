@@ -20,8 +20,10 @@ from brim.secret_places import (
     find_columns,
     find_commented,
     find_database_logins,
+    find_inserted,
     find_seeds,
     find_sentences,
+    find_tokens_in_prose,
 )
 from brim.secret_shapes import (
     MASK,
@@ -80,11 +82,13 @@ def masked(text: str) -> tuple[str, int]:
         *shapes_in(text),
         find_blocks,
         find_columns,
+        find_inserted,
         find_database_logins,
         find_url_logins,
         find_seeds,
         find_named_values,
         find_sentences,
+        find_tokens_in_prose,
         find_commented,
     ]
     for _ in range(MOST_PASSES):
@@ -106,6 +110,9 @@ def without_login(address: str) -> str:
         return f"…@{place}"[:80]
     if sign:
         return "…"
+    user, colon, rest = address.partition(":")
+    if colon and "/" not in address and has_letters_and_digits(rest):
+        return f"{user}:…"[:80]
     return mask(address)[:80]
 
 

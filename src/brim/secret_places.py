@@ -12,6 +12,7 @@ from brim.secret_shapes import (
     Place,
     apart,
     has_letters_and_digits,
+    is_random,
     lowered,
     pattern,
 )
@@ -141,13 +142,34 @@ USED_VALUE = (
     rf"[\"'`”]?[ \t]{{1,3}}as[ \t](?:[\w-]{{1,20}}[ \t]){{0,3}}(?:{ENGLISH})\b"
 )
 QUOTED_VALUE = (
-    rf"(?<![\w-])(?:{ENGLISH})[ \t]{{1,3}}(?:is|was)[ \t]{{1,3}}"
+    rf"(?<![\w-])(?:{ENGLISH})(?:[ \t][^\s:=]{{1,20}}){{0,6}}?[ \t]{{1,3}}(?:is|was)[ \t]{{1,3}}"
     r"[\"'`“](?P<value>[^\s\"'`“”\n]{1,40}(?:[ ][^\s\"'`“”\n]{1,40}){1,6})[\"'`”]"
 )
 LOGIN_VALUE = (
     r"\b(?:credentials|creds|login|log in|account)[ \t]{0,2}(?:are|is|with|as|:|=)[ \t]{0,2}[\"'`]?"
     r"[\w.@-]{1,40}[ \t]?[/:][ \t]?(?P<value>[^\s\"'`,;<>(){}\[\]/]{6,80})"
 )
+NAMES_IN_PROSE = rf"{FOREIGN}|clave|password|passphrase|passcode|passwd|pwd|pw"
+VERBS = r"is|was|to|now|est|es|ist|lautet|è|é|jest|är|er|to"
+PROSE_VALUE = (
+    rf"(?<![\w-])(?:{NAMES_IN_PROSE})(?:"
+    rf"(?:[ \t]{{1,3}}[^\s:=]{{1,20}}){{0,6}}?[ \t]{{1,3}}(?:{VERBS})[ \t]"
+    r"|(?:[ \t]{1,3}[^\s:=]{1,20}){1,6}?[ \t]{0,3}(?:[:：=]|->|→)[ \t]"
+    r"|(?:は|是|为|を)[ \t]?)"
+    r"[ \t]{0,3}[\"'`«„“]?(?P<value>[^\s\"'`,;:=<>«»„“”(){}\[\]]{6,80}+)(?![(\[=:])"
+)
+"""A password that a sentence names: the word for it, some more words, a verb or a sign, the
+value."""
+LOGIN_PAIR = (
+    r"\buser(?:name)?[ :=]{1,3}[\w.@-]{1,40}[ ,/]{1,3}(?:and[ ])?(?:password|pass|pw)[ :=]{1,3}"
+    r"[\"'`]?(?P<value>[^\s\"'`,;<>(){}\[\]]{6,80})"
+)
+COMPARED_VALUE = (
+    r"(?:password|passwd|passphrase|secret|pwd?)[\"']?\]?\)?[ \t]{0,3}[!=]==?[ \t]{0,3}"
+    r"(?P<quote>[\"'])(?P<value>[^\s\"']{6,80})(?P=quote)"
+)
+"""A password that code compares."""
+ALGORITHMS = r"(?:sha|md|utf|base|aes|argon|pbkdf|bcrypt|scrypt|python|http|oauth|x)[-_]?[0-9]"
 ORDINARY = (
     r"(?:case|read|user|machine|time|plain|base64|self|auto|pre|non|re|well|too|not|un)-"
     r"|.*-(?:sensitive|encoded|only|based|protected|provided|generated|specific|hashed|less|in|time"
@@ -155,20 +177,53 @@ ORDINARY = (
 )
 
 
+TOKEN_IN_PROSE = (
+    r"(?<![\w-])(?:api[ _-]?key|access[ _-]?key|secret[ _-]?key|token)"
+    rf"(?:[ \t]{{1,3}}[^\s:=]{{1,20}}){{1,6}}?[ \t]{{1,3}}(?:{VERBS})[ \t]{{1,3}}"
+    r"[\"'`«„“]?(?P<value>[\w.+/=~-]{16,200}+)(?![(\[:])"
+)
+SAID_EXPRESSIONS = (
+    SAID_VALUE,
+    USED_VALUE,
+    LOGIN_VALUE,
+    QUOTED_VALUE,
+    PROSE_VALUE,
+    LOGIN_PAIR,
+    COMPARED_VALUE,
+)
+FOREIGN_WORDS = (*FOREIGN.split("|"), "clave")
+
+
 def find_sentences(text: str) -> list[Place]:
     """Find passwords that a sentence says, in several languages."""
     places: list[Place] = []
     small = lowered(text)
-    if any(word in small for word in FOREIGN.split("|")):
+    expressions: tuple[str, ...] = ()
+    if any(word in small for word in FOREIGN_WORDS):
         for match in pattern(FOREIGN_VALUE).finditer(small):
             if _is_foreign_value(text, match):
                 places.append((*_span(text, match), "password"))
+        expressions += (PROSE_VALUE,)
     if any(word in small for word in SAID_WORDS):
-        for expression in (SAID_VALUE, USED_VALUE, LOGIN_VALUE, QUOTED_VALUE):
-            for match in pattern(expression).finditer(small):
-                if expression == QUOTED_VALUE or _is_said_value(text, match):
-                    places.append((*_span(text, match), "password"))
+        expressions += SAID_EXPRESSIONS
+    for expression in dict.fromkeys(expressions):
+        for match in pattern(expression).finditer(small):
+            if expression == QUOTED_VALUE or _is_said_value(text, match):
+                places.append((*_span(text, match), "password"))
     return apart(sorted(places))
+
+
+def find_tokens_in_prose(text: str) -> list[Place]:
+    """Find keys and tokens that a sentence says."""
+    places: list[Place] = []
+    small = lowered(text)
+    if "key" not in small and "token" not in small:
+        return places
+    for match in pattern(TOKEN_IN_PROSE).finditer(small):
+        start, end = _span(text, match)
+        if is_random(text[start:end]):
+            places.append((start, end, "token"))
+    return apart(places)
 
 
 def _span(text: str, match: re.Match[str]) -> tuple[int, int]:
@@ -193,7 +248,7 @@ def _is_said_value(text: str, match: re.Match[str]) -> bool:
     """Whether the word is no word of a language: it has digits, or signs inside."""
     start, end = _span(text, match)
     value = text[start:end]
-    if _refers(value) or pattern(ORDINARY).match(match["value"]):
+    if _refers(value) or pattern(rf"{ORDINARY}|{ALGORITHMS}").match(match["value"]):
         return False
     if has_letters_and_digits(value):
         return True
@@ -262,14 +317,49 @@ def find_commented(text: str) -> list[Place]:
     return places
 
 
+EASY_CONNECT = (
+    r"(?<![\w./-])[\w.$]{1,30}/(?P<value>[^\s/@\"'`]{4,80})@(?://)?[\w.-]{1,100}:[0-9]{2,5}/\w"
+)
+"""An address of Oracle: ``scott/tiger@//host:1521/name``."""
+INSERTED = (
+    r"insert[ \t]{1,4}into[ \t]{1,4}[^\s(]{1,80}[ \t]{0,4}\((?P<columns>[^()]{1,400})\)\s{0,20}values"
+    r"\s{0,20}\((?P<values>[^()]{1,800})\)"
+)
+CELL = r"[ \t\n]*(?:'(?P<quoted>[^']*)'|[^,']*)"
+
+
+def find_inserted(text: str) -> list[Place]:
+    """Find the passwords in rows of SQL: the values below a column for one."""
+    places: list[Place] = []
+    small = lowered(text)
+    if "insert" not in small:
+        return places
+    for match in pattern(INSERTED).finditer(small):
+        names = [name.strip(' \t\n"`[]') for name in match["columns"].split(",")]
+        at = match.start("values")
+        for name in names:
+            cell = pattern(CELL).match(text, at, match.end("values"))
+            if cell is None:
+                break
+            if cell["quoted"] and len(cell["quoted"]) >= 4 and _is_column(name):
+                places.append((*cell.span("quoted"), "password"))
+            at = cell.end() + 1
+    return places
+
+
 def find_database_logins(text: str) -> list[Place]:
     """Find the passwords in addresses of databases, also those with ``@`` or ``/``."""
     places: list[Place] = []
-    if "://" not in text or "@" not in text:
+    if "@" not in text:
+        return places
+    for match in pattern(EASY_CONNECT).finditer(text):
+        if has_letters_and_digits(match["value"]) and not _refers(match["value"]):
+            places.append((*match.span("value"), "password"))
+    if "://" not in text:
         return places
     for match in pattern(DATABASE).finditer(text):
         value = match["value"]
         is_plain = not any(sign in value for sign in "@/?#")
         if not is_plain and pattern(rf"{MASK}|{REFERENCE}|[0-9]{{1,5}}/").match(value) is None:
             places.append((*match.span("value"), "password"))
-    return places
+    return apart(places)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,38 @@ def test_doctor_repairs_it(world: World) -> None:
     fixed = world.brim("doctor", "--fix")
     assert "index.db moved away" in fixed.out
     assert "is damaged" not in world.brim("doctor").out
+
+
+def test_a_missing_database_is_said(world: World) -> None:
+    start(world)
+    (world.home / "state.db").unlink()
+    assert "a file is broken" in status_line(world)
+    assert start(world).count("state.db is missing") == 1
+    assert is_refused(world)
+    assert "is missing" not in start(world)
+
+
+def test_a_locked_database_is_said_while_it_is(world: World) -> None:
+    start(world)
+    other = sqlite3.connect(world.home / "state.db", isolation_level=None)
+    other.execute("begin exclusive")
+    assert "state.db: database is locked" in start(world)
+    assert "state.db is locked" in status_line(world)
+    assert is_refused(world)
+    other.close()
+    assert "locked" not in start(world)
+    assert "locked" not in status_line(world)
+
+
+def test_a_clock_that_has_gone_back_is_said_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 3 * 86_400)
+    start(world)
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert "the clock is behind" in start(world)
+    assert "the clock has gone back" in status_line(world)
+    assert is_refused(world)
+    assert "clock" not in start(world)
+    assert "clock" not in status_line(world)

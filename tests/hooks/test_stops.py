@@ -64,6 +64,13 @@ def test_calls_made_at_once_are_each_stopped(agent: Agent) -> None:
     assert agent.state.counts()["pnpm", "user"] == {"stopped": 2, "repeated": 1}
 
 
+def test_a_call_that_breaks_two_rules_decides_about_none(agent: Agent) -> None:
+    both = "npm install && git push --force"
+    assert bash(agent, both)
+    assert not bash(agent, both)
+    assert bash(agent, "npm install")
+
+
 def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:
     for command in (
         "pnpm install",

@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 from brim.agents.call import SESSION_START, Answer, HookCall
+from brim.config.places import STATES
 from brim.errors import StoreError
 from brim.files import open_safely
-from brim.hooks.protected_files import memory_files
 from brim.hooks.state import HookWorkspace
 from brim.rules.losses import forget_losses, losses
-from brim.workspace import without_controls
+from brim.workspace import LAST_LIMITS, NO_LIMITS, without_controls
 
 KEPT = "attention"
 """Kept for a session while there is something that ``brim rules trust`` would ask about."""
@@ -41,6 +41,7 @@ STAMPS = "stamps"
 """Kept for a session: how the files looked that steer agents, at its last event."""
 USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "bin/hook")
 """Files in the user's folder that only a person changes."""
+JOURNAL = (".context", "journal.jsonl")
 RECORDS = ("state.db", "index.db")
 """Databases that nobody replaces while a session goes on."""
 DATABASES = {
@@ -122,12 +123,46 @@ def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
 
 
+CLOCK = "clock"
+"""Kept for a session that began after the clock had gone back."""
+LOCKED = "locked"
+"""Kept for a session while what it's told can't be noted in ``state.db``."""
+
+
+def clock_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told once after the clock has gone back."""
+    if not call.session:
+        return None
+    state = workspace.state(call.session)
+    is_behind = workspace.rule_state.settle_clock()
+    if is_behind or state.kept(CLOCK):
+        state.keep(CLOCK, is_behind)
+    if not is_behind:
+        return None
+    return Answer(
+        note="brim: the clock is behind the last time that brim was used: limits of a day or a "
+        "week count by the clock as it is now"
+    )
+
+
+def locked_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the person is told if the session's start couldn't be noted."""
+    if not call.session:
+        return None
+    problem = workspace.state(call.session).kept(LOCKED)
+    if not problem:
+        return None
+    text = f"{without_controls(str(problem))}: rules may be told again until that is possible"
+    return Answer(note=f"brim: {text}")
+
+
 # What is broken -----------------------------------------------------------------------------------
 
 
 def fault_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the person is told of brim's own files that are broken, once a session."""
-    lines = [f"brim: {without_controls(fault)}" for fault in faults(workspace.home)]
+    home = workspace.home
+    lines = [f"brim: {without_controls(text)}" for text in faults(home) + losses_of_records(home)]
     if call.session:
         state = workspace.state(call.session)
         lines = [line for line in lines if not state.told(line)]
@@ -144,13 +179,43 @@ def faults(home: str) -> list[str]:
         return []
     texts: list[str] = []
     for name, remedy in DATABASES.items():
-        if _is_damaged(os.path.join(home, name)):
-            texts.append(f"{os.path.join(home, name)} is damaged: {remedy}")
+        path = os.path.join(home, name)
+        if _is_damaged(path):
+            texts.append(f"{path} is damaged: {remedy}")
     if not os.access(home, os.W_OK):
         texts.append(f"{home} can't be written to: nothing is remembered until you allow it")
     elif _is_full(home):
         texts.append(f"the disk with {home} is full: nothing is remembered until there is room")
     return texts
+
+
+def losses_of_records(home: str) -> list[str]:
+    """Return which databases in *home* are gone: the next event makes them again."""
+    texts: list[str] = []
+    for name in RECORDS:
+        path = os.path.join(home, name)
+        if _is_gone(path, home):
+            texts.append(f"{path} is missing: {DATABASES[name]}")
+    return texts
+
+
+def _is_gone(path: str, home: str) -> bool:
+    """Whether the database *path*, which sessions have used before, isn't there."""
+    if os.path.exists(path):
+        return False
+    if path.endswith("index.db") and not _has_limits(home):
+        return False
+    try:
+        return any(name.endswith(".json") for name in os.listdir(os.path.join(home, STATES)))
+    except OSError:
+        return False
+
+
+def _has_limits(home: str) -> bool:
+    try:
+        return os.path.getsize(os.path.join(home, LAST_LIMITS)) > NO_LIMITS
+    except OSError:
+        return False
 
 
 def set_aside(home: str) -> list[str]:
@@ -261,7 +326,7 @@ def _watched_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     if workspace.project is not None:
         paths.append(places.project_file(workspace.project))
         paths.append(_projects_settings(workspace))
-        paths += memory_files(workspace.project)[:1]
+        paths.append(os.path.join(workspace.project, *JOURNAL))
     return paths
 
 

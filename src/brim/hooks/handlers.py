@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
-from brim.hooks.attention import changed_note, fault_note, project_note
+from brim.hooks.attention import changed_note, clock_note, fault_note, locked_note, project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
     expect_compaction,
@@ -79,8 +79,10 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.session:
         _renew(call, workspace, how)
     broken = attempt(fault_note, call, workspace)  # reading a damaged file makes it anew
+    clock = attempt(clock_note, call, workspace)
     rules = attempt(_tell_start, call, workspace, how=how)
-    answer = joined(broken, rules, attempt(project_note, call, workspace))
+    locked = attempt(locked_note, call, workspace)
+    answer = joined(broken, clock, locked, rules, attempt(project_note, call, workspace))
     if workspace.may_have_limits:
         answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
     return answer

@@ -15,6 +15,7 @@ from typing import Any
 
 from brim.agents.call import NOTHING, SUBAGENT_START, Answer, HookCall
 from brim.errors import StoreError
+from brim.hooks.attention import LOCKED
 from brim.hooks.giving_back import give_back_lost, gives_back
 from brim.hooks.process import attempt
 from brim.hooks.room import AT_START, DURING_WORK, Room, room_at
@@ -110,7 +111,10 @@ def _note_start(
             note(delivery, START, session)
     except StoreError as error:
         log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
+        workspace.state(call.session).keep(LOCKED, str(error))
         return False
+    if workspace.state(call.session).kept(LOCKED):
+        workspace.state(call.session).keep(LOCKED, None)
     forget_renewal(call, workspace)
     return True
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
-from brim.hooks.attention import KEPT, SHORT, faults
+from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
@@ -249,8 +249,12 @@ def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
         notices.append("project left out: brim doctor")
     if "user" in workspace.problems:
         notices.append("settings wrong: brim doctor")
-    if faults(workspace.home):
+    if faults(workspace.home) or losses_of_records(workspace.home):
         notices.append("a file is broken: brim doctor")
+    if status.session and workspace.state(status.session).kept(CLOCK):
+        notices.append("the clock has gone back")
+    if status.session and workspace.state(status.session).kept(LOCKED):
+        notices.append("state.db is locked")
     if status.session and workspace.state(status.session).kept(KEPT):
         notices.append(SHORT)
     notices.append(_guarded(environ, notes_waiting, workspace))

@@ -369,7 +369,7 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
 def _public_address(settings: dict[str, Any], schema: str) -> str:
     host = settings.get("host") or settings.get("hostaddr") or "localhost"
     port = ""
-    if "port" in settings:
+    if str(settings.get("port", "")).isdigit():  # else it may be a password
         port = f":{settings['port']}"
     address = f"postgresql://{host}{port}/{settings.get('dbname', '')}"
     if schema == SCHEMA:

@@ -120,6 +120,16 @@ class RulesState:
             return self._record_of(id, sub_agent) is not None
         return False
 
+    def settle_clock(self) -> bool:
+        """Whether a session was noted half an hour from now, or later: the clock has gone back.
+        From now on it counts as noted now."""
+        with suppress(StoreError):
+            if not self._run("SELECT 1 FROM sessions WHERE time > ?", (self._now + HOUR / 2,)):
+                return False
+            self._run("UPDATE sessions SET time = ? WHERE time > ?", (self._now, self._now))
+            return True
+        return False
+
     @contextmanager
     def charging(self, id: str, sub_agent: str = "", **limits: Any) -> Iterator[Session]:
         """Hand out a session to be charged, in one transaction; raise ``StoreError`` if it can't be

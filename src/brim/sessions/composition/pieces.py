@@ -136,7 +136,7 @@ def call_label(name: str, raw_input: object, folder: str = "") -> Label:
         if not isinstance(target, str) or not target:
             continue
         if key in _PATHS:
-            label = fold(os.path.normpath(os.path.join(folder, target)), LONGEST_LABEL)
+            label = short(os.path.normpath(os.path.join(folder, target)))
         else:
             label = short(target)
         return (*tool_label(name), label)
