@@ -92,7 +92,7 @@ def test_many_rules_that_were_written_by_hand_are_kept_at_the_next_call(agent: A
     with agent.rules_file("user").open("a", encoding="utf-8") as file:
         for number in range(20):
             file.write(f'\n[deploy-{number}]\ntext = "Never run `deploy{number} --now`."\n')
-    assert "deploy7" in agent.prompt("deploy it").context
+    assert "deploy7" in agent.prompt("then run `deploy7 --now`").context
     assert "Never run `deploy7 --now`." in bash(agent, "deploy7 --now")
     assert "Use pnpm, not npm." in bash(agent, "npm ci")
 
