@@ -19,8 +19,7 @@ import brim.rules.languages
 from brim.files import data_map
 from brim.rules.prose import inferred_condition
 from brim.rules.situation import Situation, commands_in
-from brim.rules.topics import TEST_FILES
-from brim.rules.when import BRANCH, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
+from brim.rules.when import BRANCH, LANGUAGE, PATH, RUN, TASK, TEST_FILES, Clause, Condition, any_of
 from measure import say
 
 KEYS = {"path": PATH, "lang": LANGUAGE, "run": RUN, "branch": BRANCH}

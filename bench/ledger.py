@@ -157,7 +157,11 @@ def bare(server: Server, seconds: float) -> tuple[float, list[float], int]:
         link.execute("INSERT INTO bare VALUES ('org', 0)")
     links = [psycopg.connect(server.url, autocommit=True) for _ in range(CLIENTS)]
     statement = "UPDATE bare SET spent = spent + 1 WHERE scope = 'org' RETURNING spent"
-    rate, taken = clients(lambda client, _: links[client].execute(statement).fetchone(), seconds)
+
+    def update(client: int, _: str) -> None:
+        links[client].execute(statement).fetchone()
+
+    rate, taken = clients(update, seconds)
     for each in links:
         each.close()
     return rate, taken, 0

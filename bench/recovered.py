@@ -15,17 +15,19 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from brim.agents.stream import read
 from brim.hooks.process import answer_to
-from brim.memory.compactions import CompactionReader
+from brim.memory.compactions import CompactionReader, compactions_in
 from brim.memory.comparison import Fact, compare
+from brim.memory.lost import LostFact
 from brim.memory.ranking import BINDING
 from brim.memory.repetition.commands import looks, parts
-from brim.memory.returned import HEADING, line_of
+from brim.memory.returned import HEADING, chosen, line_of
 from brim.memory.shell_facts import shell_facts, without_numbers
 from brim.memory.token_length import BilledRatio
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
@@ -261,6 +263,49 @@ def played(sessions: Path, more: int) -> list[Outcome]:
         return [judge(script, Path(folder)) for script in scripts(sessions, more)]
 
 
+@dataclass
+class Tally:
+    """What real compactions dropped, and what brim would give back of it."""
+
+    compactions: int = 0
+    own_words: int = 0
+    """A person's dropped instructions and answers: all of them are needed and given back."""
+    needed: int = 0
+    """Dropped files and commands that were used again."""
+    given_first: int = 0
+    """Those of them that would have been given back."""
+    given_back: int = 0
+    """Files and commands that would have been given back in all."""
+
+    def add(self, items: Sequence[LostFact]) -> None:
+        """Add what one compaction dropped."""
+        returned = chosen(items)
+        self.compactions += 1
+        self.own_words += sum(item.level == BINDING for item in items)
+        self.needed += sum(item.used_again for item in items)
+        self.given_first += sum(item.used_again for item in returned)
+        self.given_back += sum(item.level != BINDING for item in returned)
+
+    def __str__(self) -> str:
+        recall = (self.own_words + self.given_first) / max(1, self.own_words + self.needed)
+        precision = (self.own_words + self.given_first) / max(1, self.own_words + self.given_back)
+        return (
+            f"{self.compactions} compactions: given back first {recall:.0%}, useful {precision:.0%}; "
+            f"{self.own_words} of a person's own words; of files and commands, "
+            f"{self.given_first} of {self.needed} needed ones were among {self.given_back}"
+        )
+
+
+def tally_of(folder: Path) -> Tally:
+    """Return what the compactions of the main threads of the transcripts in *folder* dropped."""
+    tally = Tally()
+    for path in sorted(folder.rglob("*.jsonl")):
+        for compaction in compactions_in(event for event in read(path) if not event.agent):
+            if compaction.readable:
+                tally.add(compaction.items)
+    return tally
+
+
 COLUMNS = [
     "needed",
     "given back first",
@@ -304,8 +349,17 @@ def main() -> int:
         "--sessions", type=Path, default=SCRIPTS, metavar="FOLDER", help="play other scripts"
     )
     parser.add_argument("--missed", action="store_true", help="also list what wasn't given back")
+    parser.add_argument(
+        "--transcripts",
+        type=Path,
+        metavar="FOLDER",
+        help="only say what brim would have given back in these session files, all in all",
+    )
     options = parser.parse_args()
     print(this_machine())
+    if options.transcripts is not None:
+        print(tally_of(options.transcripts))
+        return 0
     sets = {"as written": played(options.sessions, 0)}
     if not options.quick:
         sets[f"with {options.more} more files and commands"] = played(

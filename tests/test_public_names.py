@@ -81,7 +81,7 @@ def told(receipt: brim.messages.Receipt, cost: brim.Money | None) -> None:
     print(receipt.after, cost)
 
 
-def guarded(messages: list[dict[str, object]]) -> brim.Count:
+def guarded(messages: list[dict[str, object]]) -> brim.Count | None:
     guard = brim.Guard(
         "gpt-4o", limit_usd="5", conservative=True, strategy="fifo", on_call=told, max_output=500
     )
@@ -90,10 +90,11 @@ def guarded(messages: list[dict[str, object]]) -> brim.Count:
             sent: list[dict[str, object]] = call.messages
             call.done({"prompt_tokens": len(sent), "completion_tokens": 20})
             print(call.reserved, call.cost)
+        return call.tokens
     except (brim.LimitReached, brim.DoesNotFit, brim.InputError) as error:
         problem: brim.BrimError = error
         print(problem)
-    return call.tokens
+    return None
 
 
 ROOMS = (

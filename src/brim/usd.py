@@ -132,13 +132,14 @@ class Money(int):
     def __get_pydantic_core_schema__(cls, _: object, __: object) -> Any:
         """Let a pydantic model have money as a field: it's given as money, as dollars in a text, or
         in micro-dollars, as it's written to JSON."""
-        from pydantic_core import core_schema as schema
+        function = {"type": "no-info", "function": cls._of_field}
+        return {"type": "function-plain", "function": function}
 
-        dollars = schema.no_info_after_validator_function(cls.from_usd, schema.str_schema())
-        micro_dollars = schema.no_info_after_validator_function(cls, schema.int_schema())
-        return schema.union_schema(
-            [schema.is_instance_schema(cls), micro_dollars, dollars], mode="left_to_right"
-        )
+    @classmethod
+    def _of_field(cls, value: object) -> Money:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Money(value)
+        return read_money(value, "the amount")
 
 
 def read_money(amount: object, name: str, *, up: bool = True) -> Money:

@@ -1,4 +1,4 @@
-"""``BrimMiddleware`` with LangChain itself: OpenAI's chat and Responses APIs, and Anthropic's."""
+"""The middleware and a guarded model with LangChain itself: OpenAI's chat and Responses APIs, and Anthropic's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``brim_run_config`` with the OpenAI Agents SDK itself: the Responses and the chat API."""
+"""The guarded configuration with the OpenAI Agents SDK itself: the Responses and the chat API."""
 
 from __future__ import annotations
 

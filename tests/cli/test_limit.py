@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from brim.config.values import load_cached
 from tests.cli.conftest import Brim
 
 TOKENS_PER_DOLLAR = 1_000_000 // 3
@@ -102,6 +103,19 @@ def test_a_mistake_in_a_limit_shows_the_last_good_ones(brim: Brim, shop: Path) -
     shown = brim("limit", "--json")
     assert (shown.code, {row["limit"]: row for row in shown.json["limits"]}) == (0, before)
     assert '"5/fortnight" isn\'t a limit' in shown.err
+
+
+def test_an_older_limit_does_not_come_back_with_a_mistake(brim: Brim, shop: Path) -> None:
+    brim("limit", "8/day")
+    for project in (None, str(shop)):  # settings are cached a while after they were written
+        load_cached(brim.environ, project, now=4e9)
+    brim("limit", "2/day")
+    config = brim.home / ".brim" / "config.yaml"
+    config.write_text(f"{config.read_text()}mode: [\n")
+    for _ in range(2):
+        shown = brim("limit", "--json")
+        assert [row["limit"] for row in shown.json["limits"]] == ["2/day"]
+        assert "The limits that were read last go on applying" in shown.err
 
 
 def test_a_limit_is_written_into_the_settings_beside_what_is_there(brim: Brim, shop: Path) -> None:

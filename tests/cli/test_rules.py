@@ -375,6 +375,23 @@ def test_what_is_removed_comes_back_as_it_was(brim: Brim) -> None:
     failed(brim("rules", "remove", "uv", env=CLAUDE), "only a person", code=1)
 
 
+def test_a_removed_rule_comes_back_to_where_it_was(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim("learn", "--user", PNPM, "--block", "npm install")
+    brim("learn", "Use tabs.")
+    brim("rules", "trust", "--yes")
+    brim("rules", "remove", "pnpm", "tabs")
+    assert brim("rules", "restore", "use-pnpm-not-npm", "use-tabs").code == 0
+    assert texts(brim) == [PNPM]
+    assert texts(brim, "project") == ["Use tabs."]
+    brim("rules", "remove", "tabs")
+    other = brim.cwd.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    failed(brim("rules", "restore", "use-tabs", cwd=other), "was removed from")
+    assert brim("rules", "restore", "use-tabs", "--user", cwd=other).code == 0
+    assert texts(brim) == [PNPM, "Use tabs."]
+
+
 def test_an_editors_old_buffer_is_noticed_and_what_it_lost_is_kept(brim: Brim) -> None:
     brim("learn", "--user", "Use uv.")
     buffer = rules_path(brim).read_text()
@@ -395,6 +412,18 @@ def test_a_lost_file_applies_and_is_written_again(brim: Brim) -> None:
     assert "its rule goes on applying" in ran.err
     assert "Restored 1 rule" in brim("rules", "restore").out
     assert texts(brim) == [PNPM]
+
+
+def test_a_nested_file_applies_in_its_folder_only(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write("sub/AGENTS.md", "- Use tabs in this folder.\n")
+    brim("rules", "trust", "--yes")
+    reasons = {"sub/x.py": "now: file sub/**", "x.py": ""}
+    for path, reason in reasons.items():
+        listed = brim("rules", "why", "--file", path).out
+        assert ("Use tabs in this folder." in listed) == bool(reason)
+        assert reason in listed
+    assert "tabs" not in brim("rules", "why").out
 
 
 # Review -------------------------------------------------------------------------------------------

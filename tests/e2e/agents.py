@@ -189,6 +189,8 @@ class Codex(Agent):
             f'base_url = "{self.world.api.url}/v1"',
             'env_key = "E2E_KEY"',
             'wire_api = "responses"',
+            f'[projects."{self.world.project}"]',  # else it reads no hooks of a project
+            'trust_level = "trusted"',
         ]
         (self.folder / "config.toml").write_text("\n".join(settings) + "\n", encoding="utf-8")
 

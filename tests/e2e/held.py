@@ -30,7 +30,7 @@ TRIES = 2
 """How often the model tries what it was refused."""
 
 GIT = shutil.which("git") or "git"
-CHANGES = "push|commit|reset|stash|rebase|tag|clean"
+CHANGES = "push|commit|add|reset|stash|rebase|tag|clean"
 """What of git is written down; the rest is run, because the agents need it."""
 
 FILES = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}

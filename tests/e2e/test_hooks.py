@@ -390,3 +390,17 @@ def test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it(agent: Agent) -
     assert not (agent.world.home / ".brim" / "paused").exists()
     limits = json.loads(agent.world.brim("limit", "--json").out)["limits"]
     assert sorted(limit["limit"] for limit in limits) == ["10/day", "2/session"]
+
+
+def test_codex_cuts_no_text_of_brims(codex: Agent) -> None:
+    """Without a word in the hook's entry it cuts what is longer than 10,000 bytes."""
+    world = codex.world
+    world.write_rules(
+        f"Правило {n}: не меняй модуль {n} без нужды и скажи об этом." for n in range(140)
+    )
+    codex.install("--token-budget", "20000")
+    codex.ask("Say hello.")
+    told = "".join(told.text for told in codex.told(world.api.turns[0]))
+    assert len(told.encode()) > 12_000
+    assert "truncated" not in told
+    assert all(f"Правило {n}:" in told for n in range(100))

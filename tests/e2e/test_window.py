@@ -180,7 +180,7 @@ def test_gemini_fills_its_window_after_a_compression(gemini: Agent) -> None:
 def explained(reading: dict[str, Any]) -> None:
     """Compare the parts of the last request with what was billed."""
     request = reading["request"]
-    parts = sum(part["tokens"] for part in reading["parts"])
-    assert all(part["tokens"] >= 0 for part in reading["parts"])
-    if request["estimate"] == "ok":
-        assert parts == request["billed_tokens"]
+    assert request["estimate"] == "ok"
+    known = [part["tokens"] for part in reading["parts"] if part["tokens"] is not None]
+    assert min(known) >= 0
+    assert sum(known) == request["billed_tokens"]

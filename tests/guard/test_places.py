@@ -40,6 +40,8 @@ def test_a_process_that_is_frozen_and_thawed_settles_what_it_cost(tmp_path: Path
         command = [sys.executable, "-c", CHILD, address, "0.2"]
         pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, **pipes) as child:
+            assert child.stdin is not None
+            assert child.stdout is not None
             reserved = int(child.stdout.readline())
             os.kill(child.pid, signal.SIGSTOP)
             wait_until(lambda: ledger.status("shop").reserved == 0)  # its lease has ended

@@ -234,10 +234,10 @@ def test_codex_gets_no_key_with_which_a_refusal_would_count_for_nothing() -> Non
 
 
 @pytest.mark.parametrize("line", ["правило в одну строку\n", "上下文预算规则\n", "🙂🙂🙂\n"])
-def test_a_text_for_codex_keeps_to_its_bytes_whatever_it_is_written_in(line: str) -> None:
+def test_a_text_that_is_cut_ends_with_a_whole_line_whatever_it_is_written_in(line: str) -> None:
     answer = said("codex", "SessionStart", Answer(context=line * 2_000))
     context = answer["hookSpecificOutput"]["additionalContext"]
-    assert 9_000 < len(context.encode()) < 10_000
+    assert 8_000 <= len(context) <= 9_000
     assert context.endswith(line)
 
 

@@ -64,6 +64,13 @@ def test_calls_made_at_once_are_each_stopped(agent: Agent) -> None:
     assert agent.state.counts()["pnpm", "user"] == {"stopped": 2, "repeated": 1}
 
 
+def test_a_call_that_breaks_two_rules_decides_about_none(agent: Agent) -> None:
+    both = "npm install && git push --force"
+    assert bash(agent, both)
+    assert not bash(agent, both)
+    assert bash(agent, "npm install")
+
+
 def test_what_breaks_no_rule_is_never_stopped(agent: Agent) -> None:
     for command in (
         "pnpm install",
@@ -85,7 +92,7 @@ def test_many_rules_that_were_written_by_hand_are_kept_at_the_next_call(agent: A
     with agent.rules_file("user").open("a", encoding="utf-8") as file:
         for number in range(20):
             file.write(f'\n[deploy-{number}]\ntext = "Never run `deploy{number} --now`."\n')
-    assert "deploy7" in agent.prompt("deploy it").context
+    assert "deploy7" in agent.prompt("then run `deploy7 --now`").context
     assert "Never run `deploy7 --now`." in bash(agent, "deploy7 --now")
     assert "Use pnpm, not npm." in bash(agent, "npm ci")
 

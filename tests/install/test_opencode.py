@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,10 +22,10 @@ PLUGIN = ".config/opencode/plugin/brim.js"
 RULE = "Never commit the files under dist/."
 
 PLAY = """
-const { Brim } = await import(process.argv[1])
+const brim = (await import(process.argv[1])).default
 const shown = []
 const client = { tui: { showToast: async ({ body }) => shown.push(body.message) } }
-const hooks = await Brim({ client, directory: process.argv[2] })
+const hooks = await brim.server({ client, directory: process.argv[2] })
 const parts = [{ id: "prt_1", type: "text", text: "Please commit it." }]
 await hooks["chat.message"]({ sessionID: "ses_1", model: { modelID: "m" } }, { message: { id: "msg_1" }, parts })
 const call = async (command) => {
@@ -44,6 +45,40 @@ await hooks.event({ event: { type: "message.part.updated", properties: { part: s
 results.push(await call("echo one"), await call("echo two"))
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
 console.log(JSON.stringify({ parts, results, shown }))
+"""
+
+PLAY_SECOND = """
+const brim = (await import(process.argv[1])).default
+const hooks = {}
+const domain = (name) => ({ hook: async (event, act) => (hooks[`${name}.${event}`] = act) })
+const steps = [
+  { type: "session.step.ended", data: { sessionID: "ses_1", assistantMessageID: "msg_1", cost: 3.5, tokens: { input: 10, output: 5 } } },
+]
+const noSuchHook = { hook: async () => { throw new Error("there is no such hook") } }
+await brim.setup({ location: { directory: process.argv[2] }, session: noSuchHook, tool: domain("tool") })
+const left = Object.keys(hooks)
+let followed
+const ended = new Promise((resolve) => (followed = resolve))
+const event = { async *subscribe() { yield* steps; followed() } }
+await brim.setup({ location: { directory: process.argv[2] }, session: domain("session"), tool: domain("tool"), event })
+await ended
+const prompt = { text: "Please commit it." }
+const session = { sessionID: "ses_1" }
+let refused = ""
+await hooks["session.prompt"]({ ...session, prompt }).catch((error) => (refused = error.message))
+const results = []
+for (const command of ["npm install x", "echo hi"]) {
+  const about = { ...session, id: command, tool: "shell", input: { command } }
+  try {
+    await hooks["tool.execute.before"](about)
+    const after = { ...about, status: "completed", result: { content: [{ type: "text", text: "done" }] } }
+    await hooks["tool.execute.after"](after)
+    results.push(after.result.content.map((part) => part.text).join("|"))
+  } catch (error) {
+    results.push(`refused: ${error.message}`)
+  }
+}
+console.log(JSON.stringify({ id: brim.id, left, prompt, refused, results }))
 """
 
 
@@ -83,20 +118,16 @@ def test_a_plugin_of_somebody_else_with_that_name_stays(brim: Brim) -> None:
     assert path.read_text() == "export const Mine = async () => ({})\n"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
-    path = use(brim)
-    alone(brim, "init")
-    remember(brim, behavior("b-0000000001", "constraint", RULE))
-    assert brim("learn", "--user", "--block", "npm install", "Use pnpm").code == 0
-    assert brim("limit", "--all", "3/day").code == 0
+def play(brim: Brim, script: str) -> dict[str, Any]:
+    """Run *script* with the plugin, as opencode does; return what it prints."""
+    path = brim.home / PLUGIN
     module = path.with_suffix(".mjs")  # node takes it for a module, as opencode does
     plugin = path.read_text(encoding="utf-8")
     assert "PATIENCE = 2000" in plugin
     module.write_text(plugin.replace("PATIENCE = 2000", f"PATIENCE = {PATIENCE * 1000}"))
     let_hooks_wait(brim)
     ran = subprocess.run(
-        ["node", "--input-type=module", "--eval", PLAY, str(module), str(brim.cwd)],
+        ["node", "--input-type=module", "--eval", script, str(module), str(brim.cwd)],
         capture_output=True,
         text=True,
         env=brim.environ
@@ -104,7 +135,18 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
         check=True,
         timeout=300,
     )
-    found = json.loads(ran.stdout)
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
+    use(brim)
+    alone(brim, "init")
+    remember(brim, behavior("b-0000000001", "constraint", RULE))
+    assert brim("learn", "--user", "--block", "npm install", "Use pnpm").code == 0
+    assert brim("limit", "--all", "3/day").code == 0
+    found = play(brim, PLAY)
     assert RULE in found["parts"][1]["text"]
     assert found["parts"][1]["synthetic"] is True
     refused, fine, _, held = found["results"]
@@ -115,9 +157,9 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
 
 
 COMMITTING = """
-const { Brim } = await import(process.argv[1])
+const { default: brim } = await import(process.argv[1])
 const client = { tui: { showToast: async () => {} } }
-const hooks = await Brim({ client, directory: process.argv[2] })
+const hooks = await brim.server({ client, directory: process.argv[2] })
 let number = 0
 const call = async (tool, args, exit = 0) => {
   const about = { tool, sessionID: "ses_1", callID: `call_${number++}` }
@@ -164,3 +206,23 @@ def test_a_commit_waits_for_what_must_run_before_it(brim: Brim) -> None:
     assert "this has to run first: make test" in early
     (file,) = (brim.home / ".brim" / "opencode").iterdir()
     assert "secret" not in file.read_text()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_what_opencode_2_would_call_tells_refuses_and_counts(brim: Brim) -> None:
+    """opencode 2 itself can't be had: this is its interface as its sources describe it."""
+    use(brim)
+    alone(brim, "init")
+    remember(brim, behavior("b-0000000001", "constraint", RULE))
+    assert brim("learn", "--user", "--block", "npm install", "Use pnpm").code == 0
+    found = play(brim, PLAY_SECOND)
+    assert found["id"] == "brim"
+    assert found["left"] == ["tool.execute.before", "tool.execute.after"], "others still work"
+    assert RULE in found["prompt"]["text"]
+    refused, fine = found["results"]
+    assert "Use pnpm" in refused
+    assert fine.startswith("done")
+    total = json.loads(brim("usage", "--json").out)["total"]
+    assert (total["requests"], total["cost"]) == (1, 3_500_000)
+    assert brim("limit", "--all", "3/day").code == 0
+    assert "Your prompt wasn't sent" in play(brim, PLAY_SECOND)["refused"]

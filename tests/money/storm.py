@@ -44,6 +44,7 @@ import os, random, sys, time
 from brim.errors import LimitReached, StoreError
 from brim import database
 from brim.money import open_ledger, sqlite_ledger
+from brim.usd import Money
 
 sqlite_ledger.has_tables = database.version_of  # the file has a trigger of the test's own
 address, log, seed, ahead, most, *scopes = sys.argv[1:]
@@ -60,18 +61,19 @@ with ledger:
     while True:
         time.sleep(rng.uniform(0, 0.01))  # SQLite gives no turns: who does not wait takes them all
         try:
-            made = ledger.reserve(rng.choice(scopes), rng.randint(1, int(most)), lease=rng.choice([0.05, 0.3, 30]))
+            amount = Money(rng.randint(1, int(most)))
+            made = ledger.reserve(rng.choice(scopes), amount, lease=rng.choice([0.05, 0.3, 30]))
         except LimitReached as refused:
             assert refused.room is None or refused.room < refused.amount, refused
             os.write(log, b"N\\n")
             continue
-        os.write(log, f"R {made.request_id} {made.amount}\\n".encode())
+        os.write(log, f"R {made.request_id} {int(made.amount)}\\n".encode())
         what = rng.random()
         if what < 0.2:
             time.sleep(0.1)
         if what < 0.5:
-            cost = rng.randint(0, made.amount // 4)
-            ledger.settle(made, cost)
+            cost = rng.randint(0, int(made.amount) // 4)
+            ledger.settle(made, Money(cost))
             os.write(log, f"S {made.request_id} {cost}\\n".encode())
         elif what < 0.9:
             ledger.release(made)

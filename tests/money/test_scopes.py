@@ -53,11 +53,11 @@ before = set(sys.modules)
 from brim.money import CostBudget, SpendMeter, build_wrap_up_prompt
 from brim.money import open_ledger
 SpendMeter()
-CostBudget(100).add(100)
-build_wrap_up_prompt(1, 2)
+CostBudget("0.0001").add("0.0001")
+build_wrap_up_prompt("1", "2")
 with open_ledger({path!r}, create=False, timeout=0.15) as ledger:
-    ledger.limit("shop", 100)
-    ledger.record("shop", "r", 100)
+    ledger.limit("shop", "0.0001")
+    ledger.record("shop", "r", "0.0001")
     assert ledger.status("shop").left == 0
 # SQLite's own module reads dates for adapters that nobody uses
 print(*(set(sys.modules) - before - {{"datetime", "_datetime"}}))

@@ -87,6 +87,8 @@ REMOVED: tuple[str, ...] = (
     "mcp/* mcp tools/list/result/tools/learn/inputSchema/properties/situation",
     "mcp/* mcp tools/list/result/tools/learn/outputSchema",
     "mcp/* mcp tools/list/result/tools/list/outputSchema",
+    # One file for opencode 1.x and 2.x. tests/install/test_opencode.py holds what it does.
+    "installing/*opencode/plugin/brim.js",
     "installing/*command/learn.md",
     "installing/*commands/learn.md",
     "installing/*skills/learn/SKILL.md",
@@ -101,6 +103,10 @@ REMOVED: tuple[str, ...] = (
 NEW_EVENTS = ("PostToolBatch", "BeforeModel", "SubagentStart")
 
 
+NEW_FIELD = '"additionalContextLimit": 0'
+"""Lifts the limit of Codex for what a hook says."""
+
+
 def without_new_events(lines: list[str]) -> list[str]:
     """Return the *lines* of a settings file without the events that weren't asked for before."""
     kept: list[str] = []
@@ -108,7 +114,9 @@ def without_new_events(lines: list[str]) -> list[str]:
     for line in lines:
         if '": [' in line and not line.startswith("      "):
             is_new = any(f'"{event}"' in line for event in NEW_EVENTS)
-        if not is_new:
+        if NEW_FIELD in line:
+            kept[-1] = kept[-1].removesuffix(",")
+        elif not is_new:
             kept.append(line)
     return kept
 

@@ -109,7 +109,7 @@ def test_otherwise_first_those_without_a_when_musts_first_then_older(world: Make
     told = world(
         {"text": "Write short functions."},
         {"text": "Use tabs in this file.", "when": "*.rs"},
-        {"text": "Never log names."},
+        {"text": "Never push to main."},
         *filler(60),
     )
     names = told.start(tokens=400)

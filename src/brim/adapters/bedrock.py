@@ -66,10 +66,10 @@ class GuardedConverse:
         with _call(self.brim_guards, request) as call:
             response = client.converse_stream(**_as_sent(request, call))
             stream = response["stream"]
-            return {**response, "stream": GuardedStream(stream, call, request.get("modelId"))}
+            return {**response, "stream": SettledStream(stream, call, request.get("modelId"))}
 
 
-class GuardedStream:
+class SettledStream:
     """The events of a streamed answer, which settle its call at their end."""
 
     def __init__(self, stream: Any, call: Call[Any], model: str | None) -> None:

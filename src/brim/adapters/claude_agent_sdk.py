@@ -17,6 +17,7 @@ from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
+from brim.agents.claude.value import AGENT
 from brim.agents.events import Usage
 from brim.agents.readers import AnyReader
 from brim.guard.call import LOG, OnCall
@@ -245,7 +246,7 @@ def _rules(event: str, data: dict[str, Any]) -> dict[str, Any]:
     if is_off(os.environ):
         return {}
     try:
-        words = answer_to(event, "claude", data, os.environ, now=time.time())
+        words = answer_to(event, AGENT.name, data, os.environ, now=time.time())
         answer = json.loads(words or "{}")
     except Exception:
         LOG.exception("brim couldn't answer %s", event)

@@ -281,6 +281,20 @@ def nothing_more(_: str, __: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def read_by_event(
+    readers: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]],
+) -> Callable[[str, Mapping[str, Any]], dict[str, Any]]:
+    """Return what reads an event with its own one of *readers*; nothing more if it has none."""
+
+    def read(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        reader = readers.get(event)
+        if reader is None:
+            return {}
+        return reader(data)
+
+    return read
+
+
 def no_window(_: bytes) -> WindowSeen | None:
     """Return None: the agent's files don't say how full the window is."""
     return None

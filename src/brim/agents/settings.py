@@ -220,6 +220,8 @@ class AgentSettings(PlainData):
     failure before a call for a *no*."""
     hook_name: str = ""
     """The name that a hook has in the settings, if it has one."""
+    hook_fields: Mapping[str, Any] = field(default_factory=dict)
+    """What else stands in the settings with each hook."""
     ticks: int = 1
     """Units of a timeout in a second."""
     config_file: str = ""
@@ -250,6 +252,7 @@ class AgentSettings(PlainData):
             command += GUARD
         entry["command"] = command
         entry["timeout"] = timeout * self.ticks
+        entry.update(self.hook_fields)
         return entry
 
 

@@ -33,6 +33,9 @@ Problems = dict[str, str]
 FORMAT = 3
 """The format of a cache; another one is replaced."""
 
+LIMITS = "limits"
+"""Not taken from the cache if the file has a mistake: a copy of them is newer (``money.settings``).
+"""
 SETTLING = 2.0
 """Seconds after which a second change gets another time stamp: file systems have coarse clocks."""
 
@@ -311,6 +314,7 @@ def _files_by_cache(
     for scope in mistakes:
         if scope in cached_files and scope not in files:
             files[scope] = cached_files[scope]
+            files[scope].pop(LIMITS, None)
     # If a file has changed meanwhile, the text may be another one than that of the stamps.
     if _are_settled(stamps, now) and stamps == _stamps(paths.values()):
         _write(cache, stamps, (files, lines), mistakes)

@@ -270,7 +270,7 @@ def _make_folder(folder: str) -> None:
         os.mkdir(folder, 0o700)
 
 
-# A window that began again --------------------------------------------------------------------------
+# A window that began again ------------------------------------------------------------------------
 
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""

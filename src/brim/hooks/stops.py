@@ -80,7 +80,10 @@ def _stopped_now(
     mark = _mark_of(call)
     with state.charging(call.session, call.sub_agent, **limits) as session:
         session.begin(renewal_of(call, workspace))
-        stopped = [breach for breach in broken if not session.may_repeat(breach.rule.digest, mark)]
+        stopped = []
+        for breach in broken:
+            if not session.may_repeat(breach.rule.digest, mark, is_alone=len(broken) == 1):
+                stopped.append(breach)
         if stopped:
             digests = [breach.rule.digest for breach in stopped]
             session.note_reason(digests, size(reason_for(stopped)), mark)

@@ -166,7 +166,7 @@ def fit(
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> fitted = fit(history, model="gpt-4o", target=30)
     >>> [message["content"] for message in fitted.messages], fitted.tokens
-    (['message 8', 'message 9'], Count(17))
+    (['message 7', 'message 8', 'message 9'], Count(24))
     """
     output, prompt_limit = room_for(model, max_output, target)
     request_counter = in_request(counter or counter_for(model), system)

@@ -64,7 +64,7 @@ KEPT_PROMPTS = (
 )
 """Fields that name a part of the prompt which the provider keeps, so that brim can't see it."""
 
-_DATE = re.compile(r"_(\d{8}|\d{4}_\d\d_\d\d)$")
+_DATE = r"_(\d{8}|\d{4}_\d\d_\d\d)$"
 _SCHEMAS = (
     "parameters",
     "input_schema",
@@ -338,7 +338,7 @@ def kind_of(tool: Any) -> str:
     it."""
     if any(_get(tool, name) is not None for name in _SCHEMAS):
         return ""
-    kind = _DATE.sub("", _word(_get(tool, "type"))) or _lone_key(tool)
+    kind = re.sub(_DATE, "", _word(_get(tool, "type"))) or _lone_key(tool)
     if kind == "shell" and _word(_get(_get(tool, "environment"), "type")).startswith("container"):
         kind = "code_interpreter"
     if kind == "code_interpreter":

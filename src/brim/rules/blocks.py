@@ -27,8 +27,8 @@ LONGEST = 300
 MOST = 50
 """Blocks of one rule."""
 
-_SPLIT = re.compile(r"""[\s;&|()<>`'"$\\]+""")
-_LETTERS = re.compile(r"-[A-Za-z]{1,4}")
+_SPLIT = r"""[\s;&|()<>`'"$\\]+"""
+_LETTERS = r"-[A-Za-z]{1,4}"
 _EVERYDAY = """
     awk bash brew bun bundle cargo cat cd chmod cmake cp curl deno docker dotnet echo find git go
     gradle grep head java kubectl ls make mkdir mvn mv node npm npx perl php pip pip3 pnpm poetry
@@ -154,7 +154,7 @@ def commands_of(command: str | list[str]) -> list[list[str]]:
         return simple_commands(command)
     except ValueError:
         text = command if isinstance(command, str) else " ".join(command)
-        return [["", *[program(word) or word for word in _SPLIT.split(text) if word]]]
+        return [["", *[program(word) or word for word in re.split(_SPLIT, text) if word]]]
 
 
 def refused_command(pattern: str, commands: list[list[str]]) -> str:
@@ -220,9 +220,9 @@ def _has_option(arguments: list[str], option: str) -> bool:
     for word in arguments:
         if fits(word, option) or (option[:2] == "--" and word.startswith(f"{option}=")):
             return True
-    if not _LETTERS.fullmatch(option):
+    if not re.fullmatch(_LETTERS, option):
         return False
-    letters = "".join([word[1:] for word in arguments if _LETTERS.fullmatch(word)])
+    letters = "".join([word[1:] for word in arguments if re.fullmatch(_LETTERS, word)])
     return all(letter in letters for letter in option[1:])
 
 

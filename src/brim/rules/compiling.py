@@ -17,15 +17,13 @@ from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
 from brim.rules.rule import EVERY_BREACH, WrittenRule
 from brim.rules.stems import stems_of
+from brim.rules.stored import ENCODINGS
 from brim.rules.stored_checks import filed_keys
 from brim.rules.summary import summarize
 from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
 from brim.rules.when import Condition
 from brim.tokens.engines import encoding_counter
-
-ENCODINGS = ("o200k_base", "cl100k_base")
-"""The vocabularies that lines are counted in; others are a ratio of the first."""
 
 Counting = Callable[[str], tuple[int, ...]]
 """Counts a text in each of ``ENCODINGS``."""

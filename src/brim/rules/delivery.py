@@ -27,7 +27,7 @@ from brim.rules.stored import (
     StoredRules,
 )
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
-from brim.rules.when import LANGUAGE, PATH, Case, case_words
+from brim.rules.when import LANGUAGE, PATH, TEST_FILES, Case, case_words
 
 START = "start"
 """A session begins, or its window was cleared or compacted."""
@@ -229,6 +229,8 @@ def _is_told(id: str, session: Session) -> bool:
 
 def _case_reason(case: Case) -> str:
     first = case[0]
+    if first.values == TEST_FILES:
+        return case_words(case)
     if first.key == PATH:
         return f"file {case_words(case)}"
     if first.key != LANGUAGE:

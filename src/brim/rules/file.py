@@ -169,26 +169,33 @@ class RulesFile:
             draft.text = replaced(draft.text, old, text)
         return old.body
 
-    def remove(self, name: str, removed: RulesFile | None = None, *, day: str = "") -> str:
-        """Take a rule out of the file; return its paragraph, which *removed* keeps."""
+    def remove(
+        self, name: str, removed: RulesFile | None = None, *, day: str = "", project: str = ""
+    ) -> str:
+        """Take a rule out of the file; return its paragraph, which *removed* keeps, with the
+        *project* that it belonged to."""
         with self.changing() as draft:
             old = draft.paragraph(name, self.path)
             if removed is not None:
-                removed.keep(old.body, day)
+                removed.keep(old.body, day, project)
             draft.text = without(draft.text, old)
         return old.body
 
     def restore(self, name: str, removed: RulesFile) -> str:
         """Move a rule back from *removed*; return its name here."""
         paragraph = FileDraft(removed.content().text).paragraph(name, removed.path)
-        text = with_value(paragraph.body, "removed", "")
+        text = paragraph.body
+        for key in ("removed", "project"):
+            text = with_value(text, key, "")
         restored_name = self.insert(text)
         removed.remove(name)
         return restored_name
 
-    def keep(self, paragraph: str, day: str = "") -> str:
+    def keep(self, paragraph: str, day: str = "", project: str = "") -> str:
         """Add a removed *paragraph*; return its name here."""
         text = paragraph.strip("\r\n")
+        if project:
+            text = with_value(text, "project", written_value(project))
         if day:
             text = with_value(text, "removed", written_value(day))
         return self.insert(text, check=False)

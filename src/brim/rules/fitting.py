@@ -10,11 +10,10 @@ from math import inf
 from brim.files import data_rows
 from brim.models.light import lookup
 from brim.record import PlainData
-from brim.rules.stored import StoredRule
+from brim.rules.stored import ENCODINGS, StoredRule
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 from brim.tokens.calibrate import ANY_FAMILY, prior_for
 
-ENCODINGS = ("o200k_base", "cl100k_base")
 _PARTS = 1_000_000
 """A ratio is rounded up to this many parts, so that sums are exact."""
 

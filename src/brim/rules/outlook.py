@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from brim.config.values import Config
-from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
 from brim.rules.delivery import (
@@ -22,8 +21,9 @@ from brim.rules.delivery import (
     deliver,
     note,
 )
-from brim.rules.fitting import ENCODINGS, Budget
+from brim.rules.fitting import Budget, vocabulary_of
 from brim.rules.rule import WrittenRule
+from brim.rules.rulebook import Rulebook
 from brim.rules.session import Session
 from brim.rules.situation import Situation, commands_in
 from brim.rules.tiers import Tier
@@ -33,14 +33,23 @@ from brim.rules.when import (
     LANGUAGE,
     PATH,
     RUN,
+    TASK,
+    TEST_FILES,
     Case,
     Clause,
     Condition,
 )
-from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
 
 NO_ROOM = "when a prompt or call shares a word with it: it doesn't fit at the start"
 AT_START = "at the start of every session"
+_MOMENTS = {
+    PATH: "with files like {}",
+    LANGUAGE: "with {} files",
+    RUN: "before {}",
+    BRANCH: "on the branch {}",
+    ENVIRONMENT: "in {}",
+    TASK: "when a prompt names {}",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,8 @@ class RuleOutlook(PlainData):
     start: Delivery
     now: Delivery | None = None
     """None if nothing happens but the start."""
+    news: tuple[str, ...] = ()
+    """Mistakes in the files, and what waits for consent."""
 
     @property
     def text(self) -> str:
@@ -123,11 +134,14 @@ def outlook(
     index: RuleIndex,
     limits: DeliveryLimits,
     situation: Situation | None = None,
-    calibrations: CalibrationStore | None = None,
+    *,
+    index_now: RuleIndex | None = None,
 ) -> RuleOutlook:
-    """Return what a new session would be told, and then in *situation*."""
+    """Return what a new session would be told, and then in *situation*; *index_now* also has the
+    rules of the folders that this touches."""
     session = Session(limits.session, limits.per_injection, limits.backoff)
-    budget = budget_for(limits.model, limits.start, limits.characters, calibrations)
+    encoding, ratio = vocabulary_of(limits.model)
+    budget = Budget(limits.start, limits.characters, encoding=encoding, ratio=ratio)
     start = deliver(index, START, Situation(), session, budget, explain=True)
     if situation is None:
         return RuleOutlook(start)
@@ -137,25 +151,20 @@ def outlook(
         moment = CALL
     session.next_prompt()
     budget = replace(budget, tokens=limits.moment)
-    now = deliver(index, moment, situation, session, budget, explain=True)
+    now = deliver(index_now or index, moment, situation, session, budget, explain=True)
     return RuleOutlook(start, now)
 
 
-def budget_for(
-    model: str | None,
-    tokens: int | None,
-    characters: int | None = None,
-    calibrations: CalibrationStore | None = None,
-) -> Budget:
-    """Return the budget of *tokens* of *model*, for the costs that the index has."""
-    if model is None:
-        return Budget(tokens, characters)
-    light = lookup(model)
-    if light.resolved and light.encoding in ENCODINGS:
-        return Budget(tokens, characters, encoding=light.encoding)
-    family = light.encoding if light.resolved else ANY_FAMILY
-    ratio = ratio_for(model, family, calibrations).value
-    return Budget(tokens, characters, encoding=DEFAULT_ENCODING, ratio=ratio)
+def outlook_here(
+    book: Rulebook, limits: DeliveryLimits, situation: Situation | None
+) -> RuleOutlook:
+    """Return what a new session would be told in the project of *book*, and then in *situation*."""
+    index = book.open_index()
+    index_now = None
+    if situation is not None:
+        index_now = book.open_index(situation.all_paths)
+    forecast = outlook(index, limits, situation, index_now=index_now)
+    return replace(forecast, news=tuple((index_now or index).news))
 
 
 def situation_for(
@@ -209,15 +218,6 @@ def _case_words(case: Case) -> str:
 
 
 def _clause_words(clause: Clause) -> str:
-    values = " or ".join(clause.values)
-    if clause.key == PATH:
-        return f"with files like {values}"
-    if clause.key == LANGUAGE:
-        return f"with {values} files"
-    if clause.key == RUN:
-        return f"before {values}"
-    if clause.key == BRANCH:
-        return f"on the branch {values}"
-    if clause.key == ENVIRONMENT:
-        return f"in {values}"
-    return f"when a prompt names {values}"
+    if clause.values == TEST_FILES:
+        return "with test files"
+    return _MOMENTS[clause.key].format(" or ".join(clause.values))

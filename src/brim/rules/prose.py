@@ -124,12 +124,6 @@ _MOMENTS = (
     ),
 )
 """What is done at a moment, and the command that does it."""
-_FORBIDDEN = (
-    (r"(?:force[- ])?push(?:es|ing)?", "git push"),
-    (r"commit(?:ting)? (?:directly |straight )?(?:to|on|without)", "git commit"),
-    (r"amend(?:ing)?", "git commit --amend"),
-    (r"rebas(?:e|ing)", "git rebase"),
-)
 _BRANCH = (
     r"(?i)(?:^on|\b(?:if|when|while)(?: you(?:['’]re| are)?)? on) (?:the |an? |any )?"
     r"(?:[a-z]+ branch(?:es)? \()?`?(?P<branch>main|master|develop|trunk|[\w-]+/[\w*-]+)`?"
@@ -137,6 +131,7 @@ _BRANCH = (
 )
 
 _ENDING = r"(?i)(?P<before>[\w.']+)\s+(?:in|inside|within|for|dans|en|em)\s+"
+_PHRASE_END = r"\s*(?:\([^)]*\))?\s*[.;:!)]|\s*$"
 _NO_SCOPE_AFTER = (
     " as like see than defined described documented listed found lives explained written e.g. done"
 )
@@ -322,21 +317,19 @@ def _of_changes(sentence: str) -> Iterator[Clause]:
 def _of_ending(sentence: str) -> Iterator[Clause]:
     """Read *Never sleep in tests.* and *Use pathlib in Python files.*"""
     is_forbidden = re.match(rf"(?i)(?:{_NOT}|no)\b", sentence) is not None
+    if not is_forbidden and re.match(_PUTS, sentence):
+        return
     for start in re.finditer(_ENDING, sentence):
         if start["before"].lower() in _NO_SCOPE_AFTER.split():
             continue
-        topic = leading_topic(sentence[start.end() :])
-        if topic is None or topic.is_bare:
+        phrase = sentence[start.end() :]
+        topic = leading_topic(phrase)
+        if topic is None or topic.is_bare or not re.match(_PHRASE_END, phrase[topic.end :]):
             continue
-        following = sentence[start.end() + topic.end :]
-        is_end = re.match(r"\s*(?:\([^)]*\))?\s*[.;:!)]|\s*$", following) is not None
-        is_place = topic.clause.key == PATH and not _is_named(sentence[start.end() :])
         is_other_part = re.search(r"[:–—]\s", sentence[: start.start()]) is not None
-        if not is_end or (is_place and (is_other_part or not is_forbidden)):
-            continue
-        if not is_forbidden and re.match(_PUTS, sentence):
-            continue
-        yield topic.clause
+        may_be_place = is_forbidden and not is_other_part
+        if may_be_place or topic.clause.key != PATH or _is_named(phrase):
+            yield topic.clause
 
 
 def _is_named(text: str) -> bool:
@@ -377,9 +370,6 @@ def _of_commands(sentence: str) -> Iterator[Clause]:
 
 
 def _of_prohibition(sentence: str) -> Iterator[Clause]:
-    for pattern, command in _FORBIDDEN:
-        if re.match(rf"(?i){_NOT}\s+(?:ever )?{pattern}(?![\w-])", sentence):
-            yield Clause(RUN, (command,))
     if "`" in sentence:
         for match in re.finditer(_NEVER_RUN, sentence):
             is_run = not match["verb"].lower().startswith("us")

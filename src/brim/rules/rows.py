@@ -45,8 +45,8 @@ def write_source(
         if (rule.name, rule.digest, is_agreed) in old_numbers:
             compiled.append(None)
         else:
-            row = compile_rule(rule, counting, is_agreed=is_agreed, reads_words=reads_words)
-            compiled.append(row)
+            new_row = compile_rule(rule, counting, is_agreed=is_agreed, reads_words=reads_words)
+            compiled.append(new_row)
     number = _insert_source(database, source, state)
     for position, (rule, row) in enumerate(zip(state.rules, compiled, strict=True)):
         if row is not None:

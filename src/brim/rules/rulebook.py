@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,7 +28,7 @@ from brim.rules.keeping import check_of, check_of_words, kept_words
 from brim.rules.losses import forget_losses, losses
 from brim.rules.native import all_files
 from brim.rules.native_reading import read_native
-from brim.rules.paragraphs import split_text, without
+from brim.rules.paragraphs import Paragraph, split_text, without
 from brim.rules.prose import inferred_condition
 from brim.rules.reading import RulesText, is_invisible, read_rules
 from brim.rules.rebuilding import index_in_memory
@@ -322,17 +323,32 @@ class Rulebook:
         old = split_text(text).named(entry.name)
         if old is not None and self._counts(entry.place):
             self._accepted(entry.place).accept(without(text, old), [entry.name])
-        file.remove(entry.name, self.removed, day=day)
+        project = self.project if entry.place == PROJECT else None
+        file.remove(entry.name, self.removed, day=day, project=project or "")
 
-    def restore(self, name: str, place: str) -> RuleEntry:
-        """Bring a removed rule back into the file of *place*."""
-        rules = self.removed.read().split.names
-        if name not in rules:
-            raise InputError(f"no removed rule is called {name!r}{_similar(rules, name)}")
+    def restore(self, name: str, place: str = "") -> RuleEntry:
+        """Bring a removed rule back into the file that it was in, or that of *place*."""
+        split = self.removed.read().split
+        paragraph = split.named(name)
+        if paragraph is None:
+            raise InputError(f"no removed rule is called {name!r}{_similar(split.names, name)}")
+        place = place or self._place_before(paragraph)
         restored = self.file(place).restore(name, self.removed)
         forget_losses(self.home, losses(self.home))  # who restores one knows
         self.agree(place, [restored])
         return self._entry(place, restored)
+
+    def _place_before(self, removed: Paragraph) -> str:
+        """Return where a *removed* rule stood."""
+        project = str(tomllib.loads(removed.text)[removed.name].get("project", ""))
+        if not project:
+            return USER
+        if self.project is not None and os.path.realpath(project) == os.path.realpath(self.project):
+            return PROJECT
+        raise InputError(
+            f"{removed.name!r} was removed from {project}: restore it there, or say --project or"
+            " --user"
+        )
 
     def restore_file(self, place: str) -> int:
         """Write a rules file again that is gone, from its accepted copy; return how many rules it
@@ -407,9 +423,10 @@ class Rulebook:
 
     # The index ------------------------------------------------------------------------------------
 
-    def open_index(self) -> RuleIndex:
-        """Return the index of the rules that count here, brought up to date."""
-        sources = sources_for(self.home, self.project, user_files=self.user_files)
+    def open_index(self, touched: Iterable[str] = ()) -> RuleIndex:
+        """Return the index of the rules that count here, brought up to date, with those of native
+        files in the folders of the *touched* paths."""
+        sources = sources_for(self.home, self.project, touched=touched, user_files=self.user_files)
         if not self._has_something_to_index(sources):  # only looking makes no file
             return index_in_memory(sources)
         return open_index(self.home, sources)

@@ -180,12 +180,15 @@ class Session:
             best = max(before.best, item.tier)
             self.shown[item.id] = Shown(before.times + 1, self.prompts, best)
 
-    def may_repeat(self, id: str, call: str) -> bool:
-        """Whether a *call* that breaks the rule *id* passes: it's the same call again, or one was
-        made again before."""
-        if f"{id} {call}" in self.stopped:
+    def may_repeat(self, id: str, call: str, *, is_alone: bool) -> bool:
+        """Whether a *call* that breaks the rule *id* passes: it's the same call again, or the agent
+        has made one again that breaks this rule alone."""
+        if id in self.stopped:
+            return True
+        is_same = f"{id} {call}" in self.stopped
+        if is_same and is_alone:
             self.stopped.add(id)
-        return id in self.stopped
+        return is_same
 
     def note_reason(self, ids: Iterable[str], tokens: int, call: str = "") -> None:
         """Note that *call* was stopped for the rules *ids*, with a reason that takes *tokens*.

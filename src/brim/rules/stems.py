@@ -12,7 +12,7 @@ from functools import cache
 from brim.files import data_lines
 
 _WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 _UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f"
     r"\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -38,7 +38,7 @@ def words_of(text: str) -> list[str]:
             if word.islower():
                 words.append(word)
             else:
-                words += _HUMP.sub(" ", word).lower().split()
+                words += re.sub(_HUMP, " ", word).lower().split()
         else:
             words += _by_script(word.lower())
     return words

@@ -30,7 +30,8 @@ MOST_UNDER_HEADING = 100
 """Rules under one heading that are looked at."""
 _CHUNK = 500
 _DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
-_ENCODINGS = ("o200k_base", "cl100k_base")
+ENCODINGS = ("o200k_base", "cl100k_base")
+"""The vocabularies that lines are counted in; others are a ratio of the first."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class StoredRule(PlainData):
         """Return what its lines take at *tier*, in a vocabulary that the index knows."""
         if tier is Tier.OMITTED:
             return 0
-        return self.costs[_DETAIL.index(tier)][_ENCODINGS.index(encoding)]
+        return self.costs[_DETAIL.index(tier)][ENCODINGS.index(encoding)]
 
     def characters(self, tier: Tier) -> int:
         """Return how long its lines are at *tier*."""

@@ -16,21 +16,7 @@ from brim.rules.prose_words import (
     paths_in,
     split_languages,
 )
-from brim.rules.when import LANGUAGE, PATH, RUN, Clause
-
-TEST_FILES = (
-    "tests/**",
-    "test/**",
-    "__tests__/**",
-    "spec/**",
-    "test_*",
-    "*_test.*",
-    "*.test.*",
-    "*.spec.*",
-    "*Test.*",
-    "*_spec.*",
-)
-"""Where tests are, in most projects."""
+from brim.rules.when import LANGUAGE, PATH, RUN, TEST_FILES, Clause
 
 _DETERMINERS = (
     r"(?:(?i:the|an?|any|all|every|each|new|existing|our|your|of|le|les|la|las|los|el|os|as|o|tous"

@@ -40,6 +40,20 @@ ALIASES = {
 }
 """Other names that people give to the keys."""
 
+TEST_FILES = (
+    "tests/**",
+    "test/**",
+    "__tests__/**",
+    "spec/**",
+    "test_*",
+    "*_test.*",
+    "*.test.*",
+    "*.spec.*",
+    "*Test.*",
+    "*_spec.*",
+)
+"""Where tests are, in most projects."""
+
 EXAMPLES = '"*.rs", "rust", "run git push", "branch release/*" or "task testing"'
 
 _WORDED = (RUN, BRANCH, TASK, ENVIRONMENT, LANGUAGE, PATH)
@@ -72,6 +86,8 @@ class Clause(PlainData):
         return value in situation.environments
 
     def __str__(self) -> str:
+        if self.values == TEST_FILES:
+            return "test files"
         values = ", ".join(self.values)
         if self.key in (PATH, LANGUAGE):
             return values

@@ -7,6 +7,7 @@ are read here.
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from threading import active_count
 from typing import BinaryIO, Generic, TypeVar
@@ -78,8 +79,6 @@ class _Work(Generic[Job, Result]):
 
     def answers(self) -> Iterator[Answer[Result]]:
         """Yield what the children send, in turns, until all have ended."""
-        import pickle  # most reading is too little for a second process
-
         try:
             for number in range(self._count):
                 self._start(self._largest_first[number :: self._count])
@@ -111,8 +110,6 @@ class _Work(Generic[Job, Result]):
 
         If the parent is killed, sending must fail, not wait for a sibling that could still receive.
         """
-        import pickle
-
         try:
             os.close(receiving)
             for pipe in self._pipes:

@@ -86,8 +86,9 @@ class SessionFile(NamedTuple):
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the folders of the agents, each with its agent, whether they exist or not.
 
-    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-3:-1]
-    [('gemini', '/home/user/.gemini/tmp'), ('opencode', '/home/user/.brim/opencode')]
+    >>> folders = dict(default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"}))
+    >>> folders["codex"], folders["gemini"], folders["opencode"]
+    ('/opt/codex/archived_sessions', '/home/user/.gemini/tmp', '/home/user/.brim/opencode')
     """
     folders = []
     for agent in every_agent():

@@ -23,7 +23,7 @@ APPLICATION = 0x6272696D
 MEMORY = ":memory:"
 NAME = "index.db"
 FOLDER_OF_COPIES = "backups"
-COPY_NAME = re.compile(r"index-[0-9]{4}-[0-9]{2}-[0-9]{2}\.db")
+COPY_NAME = r"index-[0-9]{4}-[0-9]{2}-[0-9]{2}\.db"
 COPIES = 3
 """How many daily copies are there at most."""
 DAY = 86_400.0
@@ -161,7 +161,7 @@ def copies(path: str) -> list[str]:
     """Return the copies of the index at *path*, the newest first."""
     folder = copy_folder(path)
     try:
-        names = [name for name in os.listdir(folder) if COPY_NAME.fullmatch(name)]
+        names = [name for name in os.listdir(folder) if re.fullmatch(COPY_NAME, name)]
     except OSError:
         return []
     return [os.path.join(folder, name) for name in sorted(names, reverse=True)]

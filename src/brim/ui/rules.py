@@ -21,6 +21,7 @@ from brim.rules.outlook import (
     DeliveryLimits,
     RuleOutlook,
     outlook,
+    outlook_here,
     situation_for,
     told_words,
 )
@@ -76,7 +77,7 @@ def planned(place: Place, form: Mapping[str, str]) -> Planned:
     limits = DeliveryLimits.of(workspace.config)
     if tokens:
         limits = replace(limits, start=int(tokens))
-    forecast = outlook(workspace.rulebook.open_index(), limits, _situation(workspace, form))
+    forecast = outlook_here(workspace.rulebook, limits, _situation(workspace, form))
     left_out = [choice for choice in forecast.start.choices if choice.reason == DID_NOT_FIT]
     return Planned(forecast, limits.start, len(left_out))
 
@@ -162,7 +163,7 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
     book = place.workspace().rulebook
     action = form.get("action", "")
     if action == "restore":
-        target = PROJECT if book.is_trusted and not form.get("everywhere") else USER
+        target = USER if form.get("everywhere") else ""
         message = f"{book.restore(form.get('rule', ''), target).name} is back."
     elif action in _ACTIONS:
         message = _ACTIONS[action](book, _entry(book, form.get("rule", "")), form)

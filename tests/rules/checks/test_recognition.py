@@ -217,7 +217,7 @@ def test_a_place_that_is_not_understood_leaves_no_check(text: str, preposition: 
     [
         "Never delete branches with `git branch -D`",
         "Contributors never `git branch -D`",
-        "No branch deletion (`git branch -D`), please",
+        "No zapping of refs (`git branch -D`), please",
         "Never, for any reason whatsoever, `git branch -D`",
         "Never whip out `git branch -D`",
         "`git branch -D` destroys work. Please don't.",

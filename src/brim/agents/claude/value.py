@@ -20,8 +20,9 @@ from brim.agents.agent import (
     Places,
     Transcripts,
     WindowSeen,
+    read_by_event,
 )
-from brim.agents.call import Tools
+from brim.agents.call import AFTER_TOOL, PROMPT, TOOL_FAILED, Tools
 from brim.agents.fields import (
     count,
     first_mapping,
@@ -97,17 +98,14 @@ def _read_cursor(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"session": session, "cwd": folder, "transcript": ""}
 
 
-def _read_event(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    if event == "prompt":
-        return _read_prompt(data)
-    if event == "after_tool":
-        response = data.get("tool_response")
-        is_interrupted = isinstance(response, dict) and response.get("interrupted") is True
-        return {"output": _answered(response), "interrupted": is_interrupted}
-    if event == "tool_failed":
-        error = text(data, "error")
-        return {"output": error, "error": error or "failed"}
-    return {}
+def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
+    response = data.get("tool_response")
+    return {"output": _answered(response), "interrupted": flag(response, "interrupted")}
+
+
+def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
+    error = text(data, "error")
+    return {"output": error, "error": error or "failed"}
 
 
 def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +116,11 @@ def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
         "human": bool(typed.strip()),
         "shown_files": _shown_files(prompt),
     }
+
+
+_read_event = read_by_event(
+    {PROMPT: _read_prompt, AFTER_TOOL: _read_result, TOOL_FAILED: _read_failure}
+)
 
 
 def _shown_files(prompt: str) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ SETTINGS = AgentSettings(
     has_plugin=has_plugin,
     plugin_files=plugin_files,
     remove_plugin="codex plugin remove brim@brim",
+    hook_fields={"additionalContextLimit": 0},  # else Codex cuts a text at 10 KB
     config_file=CONFIG,
     asks_for_trust="Codex asks once, when it starts, whether it may run these hooks: "
     "choose to trust them",

@@ -2,8 +2,9 @@
 answer invalid.
 
 Before a call ``continue`` is such a key: with it a refusal would be ignored and the call made. Text
-for the model is cut in its middle at 10,000 bytes. A failed command arrives like any other result.
-Nothing that a hook says before a compaction reaches the summary.
+for the model is cut in its middle at 10,000 bytes, unless the hook's entry in the settings lifts
+that, as brim's does. A failed command arrives like any other result. Nothing that a hook says
+before a compaction reaches the summary.
 """
 
 from __future__ import annotations
@@ -130,8 +131,6 @@ AGENT = Agent(
     events=EVENTS,
     answers=Answers(
         text_at=("session_start", "prompt", "before_tool", "after_tool"),
-        chars=7_500,
-        bytes=9_900,  # Codex takes four bytes for a token, and at most 2,500 tokens
         refusals={"prompt": "block", "stop": "block"},
         ends_turns=False,
         stops_compactions=True,  # its schema of PreCompact has no decision, and allows nothing else

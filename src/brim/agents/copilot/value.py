@@ -28,8 +28,20 @@ from brim.agents.agent import (
     Transcripts,
     WindowSeen,
     cut,
+    read_by_event,
 )
-from brim.agents.call import BEFORE_TOOL, KEYS, PERMISSION, Answer, HookCall, Tools
+from brim.agents.call import (
+    AFTER_TOOL,
+    BEFORE_TOOL,
+    KEYS,
+    PERMISSION,
+    PROMPT,
+    STOP,
+    TOOL_FAILED,
+    Answer,
+    HookCall,
+    Tools,
+)
 from brim.agents.fields import count, first_text, mapping, parsed_line, text
 from brim.files import data_lines
 
@@ -122,20 +134,24 @@ def _answered_request(answer: Answer) -> dict[str, Any]:
 
 def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return whose session it is, who typed a prompt, and what a tool answered."""
-    own: dict[str, Any] = {"session": _session_of(data)}
-    own["transcript"] = first_text(data, "transcript_path", "transcriptPath")
-    if event == "prompt":
-        prompt = text(data, "prompt")
-        own["prompt"] = prompt
-        own["human"] = is_typed(prompt) and not text(data, "agent_id")
-    elif event == "after_tool":
-        own.update(_result(mapping(data, "tool_result")))
-    elif event == "tool_failed":
-        error = text(data, "error") or "failed"
-        own.update(output=error, error=error)
-    elif event == "stop" and text(data, "agent_id"):
-        own["event"] = "other"  # the end of a sub-agent is an event of its own
-    return own
+    transcript = first_text(data, "transcript_path", "transcriptPath")
+    return {"session": _session_of(data), "transcript": transcript, **_read_event(event, data)}
+
+
+def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = text(data, "prompt")
+    return {"prompt": prompt, "human": is_typed(prompt) and not text(data, "agent_id")}
+
+
+def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
+    error = text(data, "error") or "failed"
+    return {"output": error, "error": error}
+
+
+def _read_stop(data: Mapping[str, Any]) -> dict[str, Any]:
+    if text(data, "agent_id"):
+        return {"event": "other"}  # the end of a sub-agent is an event of its own
+    return {}
 
 
 def _session_of(data: Mapping[str, Any]) -> str:
@@ -148,9 +164,10 @@ def _session_of(data: Mapping[str, Any]) -> str:
     return first_text(data, "session_id", "sessionId")
 
 
-def _result(result: Mapping[str, Any]) -> dict[str, Any]:
+def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a tool answered. A command that failed is a failure, although its tool did not
     fail."""
+    result = mapping(data, "tool_result")
     output, code = answer_and_code(text(result, "text_result_for_llm"))
     if text(result, "result_type") in ("", "success") and not code:
         return {"output": output}
@@ -158,6 +175,16 @@ def _result(result: Mapping[str, Any]) -> dict[str, Any]:
     if code:
         error = f"Exit code {code}\n{output}"  # as other agents say it
     return {"event": "tool_failed", "output": output, "error": error}
+
+
+_read_event = read_by_event(
+    {
+        PROMPT: _read_prompt,
+        AFTER_TOOL: _read_result,
+        TOOL_FAILED: _read_failure,
+        STOP: _read_stop,
+    }
+)
 
 
 def answer_and_code(output: str) -> tuple[str, int | None]:

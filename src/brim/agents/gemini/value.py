@@ -21,8 +21,9 @@ from brim.agents.agent import (
     Places,
     Transcripts,
     WindowSeen,
+    read_by_event,
 )
-from brim.agents.call import Tools
+from brim.agents.call import AFTER_TOOL, PROMPT, STOP, TOOL_FAILED, Tools
 from brim.agents.fields import count, json_file, mapping, parsed_line, text, text_of, value
 
 EVENTS = {
@@ -65,17 +66,26 @@ def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         "model": text(data, "model") or text(data, "llm_request", "model"),
         "prompt_tokens": count(data, "llm_response", "usageMetadata", "promptTokenCount"),
     }
-    if event in ("prompt", "stop"):
-        own["prompt"] = words(text(data, "prompt"))
-        own["human"] = is_typed(own["prompt"]) and not text(data, "agent_id")
-    elif event == "after_tool":
-        response = mapping(data, "tool_response")
-        own["output"] = text_of(response.get("llmContent")) or text(response, "returnDisplay")
-        failure = response.get("error")
-        if failure:
-            own["event"] = "tool_failed"
-            own["error"] = text(failure, "message") or text_of(failure) or "failed"
+    own.update(_read_event(event, data))
     return own
+
+
+def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = words(text(data, "prompt"))
+    return {"prompt": prompt, "human": is_typed(prompt) and not text(data, "agent_id")}
+
+
+def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
+    response = mapping(data, "tool_response")
+    output = text_of(response.get("llmContent")) or text(response, "returnDisplay")
+    failure = response.get("error")
+    if not failure:
+        return {"output": output}
+    error = text(failure, "message") or text_of(failure) or "failed"
+    return {"output": output, "event": TOOL_FAILED, "error": error}
+
+
+_read_event = read_by_event({PROMPT: _read_prompt, STOP: _read_prompt, AFTER_TOOL: _read_result})
 
 
 def words(content: object) -> str:

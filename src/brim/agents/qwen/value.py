@@ -23,8 +23,17 @@ from brim.agents.agent import (
     Transcripts,
     WindowSeen,
     cut,
+    read_by_event,
 )
-from brim.agents.call import BETWEEN_REQUESTS, PROMPT, Answer, HookCall, Tools
+from brim.agents.call import (
+    AFTER_TOOL,
+    BETWEEN_REQUESTS,
+    PROMPT,
+    TOOL_FAILED,
+    Answer,
+    HookCall,
+    Tools,
+)
 from brim.agents.fields import count, json_file, mapping, parsed_line, text, text_of, value
 from brim.files import data_lines
 
@@ -90,32 +99,32 @@ class QwenAnswers(Answers):
 # What it sends ------------------------------------------------------------------------------------
 
 
-def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who typed a prompt, and what a tool answered."""
-    if event == PROMPT:
-        return _read_prompt(data)
-    if event == "after_tool":
-        response = mapping(data, "tool_response")
-        answered = text_of(response.get("llmContent")) or text(response, "returnDisplay")
-        return {"output": shell_answer(answered)[0]}
-    if event == "tool_failed":
-        return _read_failure(text(data, "error"))
-    return {}
-
-
 def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who typed a prompt; one without words comes between two requests."""
     prompt = text(data, "submitted_prompt") or text(data, "prompt")
     if not prompt:
         return {"event": BETWEEN_REQUESTS}
     return {"prompt": prompt, "human": is_typed(prompt) and not text(data, "agent_id")}
 
 
-def _read_failure(answered: str) -> dict[str, Any]:
-    output, code = shell_answer(answered)
+def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
+    response = mapping(data, "tool_response")
+    answered = text_of(response.get("llmContent")) or text(response, "returnDisplay")
+    return {"output": shell_answer(answered)[0]}
+
+
+def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
+    output, code = shell_answer(text(data, "error"))
     error = output or "failed"
     if code:
         error = f"Exit code {code}\n{output}"  # as other agents say it
     return {"output": output, "error": error}
+
+
+read_own = read_by_event(
+    {PROMPT: _read_prompt, AFTER_TOOL: _read_result, TOOL_FAILED: _read_failure}
+)
+"""Reads who typed a prompt, and what a tool answered."""
 
 
 def shell_answer(answered: str) -> tuple[str, int | None]:

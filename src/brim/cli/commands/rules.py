@@ -13,11 +13,10 @@ from brim.cli.output import counted, cut, emit, home_path, note, printable
 from brim.cli.rule_options import (
     NO_RULES,
     add_place,
-    add_scope,
     complete_rule,
     rule_argument,
     rules_of,
-    scope_of,
+    scope_option,
     tell_trust,
 )
 from brim.cli.rule_views import counts_words, entry_object, state_of
@@ -27,6 +26,7 @@ from brim.rules.history import RuleHistory
 from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.permissions import allow_rule
 from brim.rules.rulebook import RuleEntry
+from brim.rules.source import PROJECT, USER
 
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
@@ -158,11 +158,14 @@ def remove(options: Namespace) -> int:
 
 @command(
     option("ids", nargs="*", metavar="RULE", help="the name of a removed rule"),
-    add_scope,
+    one_of(
+        option("--project", **scope_option(PROJECT), help="into this project's rules"),
+        option("--user", **scope_option(USER), help="into your own rules"),
+    ),
     add_json,
 )
 def restore(options: Namespace) -> int:
-    """Bring removed rules back, each as it was.
+    """Bring removed rules back, each as it was and where it was.
 
     Without RULE, brim lists the removed rules. If a rules file is gone, it's written again from
     the copy that brim keeps.
@@ -176,8 +179,7 @@ def restore(options: Namespace) -> int:
     if not options.ids:
         return _restore_files(options)
     need_person("restores rules")
-    place = scope_of(options, workspace)
-    restored = [book.restore(name, place) for name in options.ids]
+    restored = [book.restore(name, options.scope or "") for name in options.ids]
     book.open_index().close()
     view = [f"Restored {printable(entry.name)} in {home_path(entry.path)}" for entry in restored]
     result = {"restored": [entry.name for entry in restored]}

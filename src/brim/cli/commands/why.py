@@ -40,7 +40,7 @@ from brim.rules.delivery import DID_NOT_FIT, Choice
 from brim.rules.history import RuleHistory, stop_line
 from brim.rules.library import LibraryRules, library_rules
 from brim.rules.mapper import ActivationTierMapper
-from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
+from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook_here
 from brim.rules.permissions import PATIENCE
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.rulebook import RuleEntry
@@ -89,8 +89,7 @@ def why(options: Namespace) -> int:
     book = workspace.rulebook
     if options.id is not None:
         return _why_rule(options, workspace, situation)
-    index = book.open_index()
-    forecast = outlook(index, DeliveryLimits.of(workspace.config), situation)
+    forecast = outlook_here(book, DeliveryLimits.of(workspace.config), situation)
     if options.text:
         return emit(
             {"text": forecast.text, "tokens": forecast.total_tokens},
@@ -109,7 +108,7 @@ def why(options: Namespace) -> int:
     if choices or breaches:
         view = lines(*map(_breach_line, breaches), _choices_view(forecast, options.verbose))
     emit(result, view, options.as_json, empty=NO_RULES)
-    note(*index.news)
+    note(*forecast.news)
     tell_trust(workspace)
     return int(any(_is_missing(choice) for choice in forecast.start.choices))
 
@@ -183,7 +182,7 @@ def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | N
         if len(options.id.split()) > 1:
             hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings"
         raise InputError(f"{error}{hint}") from None
-    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config), situation)
+    forecast = outlook_here(book, DeliveryLimits.of(workspace.config), situation)
     choice = forecast.choice(entry.rule)
     reason = "it isn't in force here"
     if choice is not None:

@@ -51,9 +51,9 @@ class Undone(StepRule):
 
     It's a dead end when it stays so: the file is edited in another way, the turn ends, a person
     writes, or eight more calls go by. Putting the same edit back forgets it: that was a look at
-    what the edit does. What a person asked for is their decision
-    and no dead end: a message between the edit and its undoing ends the matter. Lines that only
-    show what happens, temporary files, and files that weren't edited here are left out.
+    what the edit does. What a person asked for is their decision and no dead end: a message between
+    the edit and its undoing ends the matter. Without a failing check nobody knows why. Lines that
+    only show what happens, temporary files, and files that weren't edited here are left out.
     """
 
     def __init__(self) -> None:

@@ -176,6 +176,7 @@ class _ClauseReader:
     def _meaning_of_all(self, content: str) -> set[str]:
         """Return what all of *content* says, if it's one phrase with a meaning of its own."""
         parts: list[str] = []
+        content = content.lstrip("/#* ").rstrip(";")
         for word in content.removesuffix("()").removesuffix("(").replace(": ", ":").split():
             parts += word_parts(word)
         if not parts:

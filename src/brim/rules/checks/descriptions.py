@@ -27,6 +27,10 @@ _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL", "WITHOUT", "ONLY", "PA
 _STATES = ("TESTS", "LINTER", "FORMATTER", "BUILD", "TYPES", "PASS")
 """What a command in parentheses may check, and so is no name for it."""
 _MODIFIERS = (UNKNOWN, "PLACE", "CIWORD", "NEW", "EXISTING", "GENERATED")
+_SIGNS = frozenset("._()!@")
+"""What only code has in it."""
+_OTHER_THINGS = ("SECRET", "ENVFILE", "PRODUCTION", PATH)
+"""What a rule about a text that's written may be about besides."""
 _ECHO = 4
 """Letters that a word and a name must have in common at the beginning."""
 _RESTRICTING = ("PREPOSITION", "PLACE", *_CONDITIONS)
@@ -66,7 +70,7 @@ def _is_literal(token: Token) -> bool:
         return False
     if token.says(COMMAND):
         return " " in token.value
-    return token.says(PATH) or token.is_quoted
+    return token.says(PATH) or token.is_quoted or not _SIGNS.isdisjoint(token.text)
 
 
 def _is_negating(token: Token) -> bool:
@@ -142,6 +146,10 @@ def _without_deeds(tokens: Tokens) -> Tokens:
     deed = tokens[start + 1 : end]
     has_code = any(_is_literal(token) for token in tokens[end:])
     if not has_code or any(token.says("PREPOSITION", *_CONDITIONS) for token in deed):
+        return tokens
+    is_command = any(token.says(COMMAND) for token in tokens[end:])
+    unknown = [token for token in deed if token.says(UNKNOWN)]
+    if not is_command and (len(unknown) > 1 or any(token.says(*_OTHER_THINGS) for token in deed)):
         return tokens
     light = [token for token in deed if token.is_light]
     return [*tokens[: start + 1], *light, *tokens[end:]]
@@ -241,7 +249,7 @@ def _without_purpose(tokens: Tokens) -> Tokens:
             needed = [
                 other for other in tokens[place:] if _is_literal(other) or _is_negating(other)
             ]
-            if needed or any(other.says(*_CONDITIONS) for other in tokens[place:]):
+            if needed or any(other.says(*_CONDITIONS) for other in tokens[place + 1 :]):
                 return tokens
             return tokens[:place]
         if token.says("INSTEADOF", "COMMA"):
@@ -254,6 +262,8 @@ def _is_purpose(tokens: Tokens, place: int) -> bool:
     following = tokens[place + 1 : place + 2]
     if token.text in _PURPOSE:
         return True
+    if token.says("WHEN") and any(other.says("YOU") for other in following):
+        return any(other.says("INSTEADOF") for other in tokens[:place])
     return token.text == "to" and any(
         other.text.split()[0] in _PURPOSE_VERBS for other in following
     )

@@ -23,7 +23,7 @@ from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Toke
 _ANY_VERB = "*VERB"
 _AROUND_TEXT = (
     " + LANGNAME LANGPY PYTHON TYPESCRIPT LEAVE ADD COMMENTS FILES"
-    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD"
+    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD REMOVE"
 )
 """What a statement may say around a text that mustn't be written."""
 _TEXTS = (
@@ -117,6 +117,8 @@ class EverydayRule(PlainData):
             return bool(rejected_objects(statement))
         if self.stance == TURN_END and stance.startswith("git "):
             return True
+        if "written" in self.row and statement.says("REMOVE"):
+            return stance != NO
         return stance == self.stance
 
     def check(self, statement: Statement) -> RuleCheck:

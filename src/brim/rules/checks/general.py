@@ -146,6 +146,8 @@ def _only_manager(statement: Statement) -> list[RuleCheck]:
 
 def _forbidden(statement: Statement) -> list[RuleCheck]:
     """Return the check of *never run C*, with or without an option."""
+    if statement.says("WITHOUT"):
+        return _with_option(statement.without("WITHOUT"))
     if not statement.consists_of(COMMAND, FLAG, "START", "WHOLE", "BY", "EVERYTHING"):
         return []
     patterns = _commands_in(statement)

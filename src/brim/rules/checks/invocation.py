@@ -124,9 +124,9 @@ _OWN_SUBCOMMANDS = frozenset(
 )
 _PASSING_ON = ("npm", "pnpm", "yarn", "bun")
 """Programs that pass on what follows ``--``: it's still an option, of a script."""
-_LETTERS = re.compile(r"-[A-Za-z0-9]{2,6}")
+_LETTERS = r"-[A-Za-z0-9]{2,6}"
 _WORDS_APART = re.compile(r"[^\w.+-]+")
-_VERSION = re.compile(r"(?<=[A-Za-z])[\d.]+$")
+_VERSION = r"(?<=[A-Za-z])[\d.]+$"
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _read_option(
         options.append(name[:2])
         values[name[:2]] = (*values.get(name[:2], ()), name[2:])
         return ""
-    if not _LETTERS.fullmatch(name):
+    if not re.fullmatch(_LETTERS, name):
         return ""
     letters = [f"-{letter}" for letter in name[1:]]
     options += letters
@@ -261,7 +261,7 @@ def program_name(name: str) -> str:
     """
     if name.startswith("python3"):
         return "python3"
-    plain = _VERSION.sub("", name) or name
+    plain = re.sub(_VERSION, "", name) or name
     if name in ("g++", "7z"):
         return name
     return _PROGRAMS.get(name) or _PROGRAMS.get(plain) or plain

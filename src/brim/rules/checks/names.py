@@ -38,12 +38,12 @@ _PATH = re.compile(
     rf"|[\w*.-]*[\w*-]\.(?:{_ENDINGS})(?!\w)"
     r"|(?:Dockerfile|Jenkinsfile|Justfile|LICENSE|Gemfile|Procfile)(?!\w)"
     r"|\.env(?:\.[\w*]+)*(?!\w)|(?<![\w.])\.(?:md|mdx|py|ts|tsx|js|rs|go)(?!\w)"
-    r"|\*\.\w+(?!\w)|(?:node_modules|__pycache__|dist|\.venv)(?![\w/-])"
+    r"|\*\.\w+(?!\w)|(?:node_modules|__pycache__|dist|src|\.venv)(?![\w/.-])"
     r"|\.(?:github|gitignore|gitlab-ci\.yml|npmrc|husky|vscode|claude|editorconfig)(?!\w)"
 )
 _CLEAR_PATH = re.compile(
     rf"^(?:\./|~/|/|\.\w)|/$|\.(?:{_ENDINGS})$|\*|/.*/|^(?:{_FOLDERS})/"
-    r"|^(?:node_modules|__pycache__|dist)$|file$|^[A-Z]\w+$"
+    r"|^(?:node_modules|__pycache__|dist|src)$|file$|^[A-Z]\w+$"
 )
 _NO_PATHS = ("and/or", "he/she", "yes/no")
 _NO_ENDINGS = ("console.log", "os.path", "node.js", "vue.js", "next.js")

@@ -72,7 +72,7 @@ _PURPOSES = (
     PATH,
 )
 """What a clause before a rule may name without limiting it: *for new packages, use …*"""
-_NAMES = (COMMAND, PATH, "ENVFILE", "LOCKFILE")
+_NAMES = (COMMAND, PATH, "ENVFILE", "LOCKFILE", "DEVSERVER")
 """What *it* may stand for."""
 _PERSON = ("ME", "ASKING", "ASK")
 _MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")

@@ -8,7 +8,6 @@ imported: a message is known by its fields.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -291,8 +290,7 @@ def _is_converse(content: object) -> bool:
     """Whether a message's *content* has blocks that are known by the name of their only field."""
     if type(content) is not list or not content or type(content[0]) is not dict:
         return False
-    first_block = content[0]
-    return "type" not in first_block and not CONVERSE_BLOCKS.isdisjoint(first_block)
+    return len(content[0]) == 1 and not CONVERSE_BLOCKS.isdisjoint(content[0])
 
 
 def _converse(message: object) -> Block:
@@ -314,39 +312,22 @@ def _converse_block(block: object) -> object:
     if result is not None:
         parts = [_converse_part(part) for part in items(get(result, "content"))]
         return result_block(get(result, "toolUseId"), parts)
-    thinking = get(block, "reasoningContent")
+    thinking = get(get(block, "reasoningContent"), "reasoningText")
     if thinking is not None:
-        return _converse_thinking(thinking)
+        signature = get(thinking, "signature")
+        return {"type": "thinking", "thinking": get(thinking, "text"), "signature": signature}
     if get(block, "cachePoint") is not None:
         return None
-    return _converse_part(block)
+    return block
 
 
 def _converse_part(part: object) -> object:
-    """Return a part of a result, an image or a document as Anthropic writes it."""
+    """Return a part of a result as Anthropic writes it; files are counted as they are."""
     if get(part, "text") is not None:
         return {"type": "text", "text": get(part, "text")}
     if get(part, "json") is not None:
         return {"type": "text", "text": compact(get(part, "json"))}
-    for kind, media in (("image", "image"), ("document", "application")):
-        data = get(get(get(part, kind), "source"), "bytes")
-        if isinstance(data, bytes):
-            media_type = f"{media}/{string(get(get(part, kind), 'format'))}"
-            encoded = b64encode(data).decode()
-            source = {"type": "base64", "media_type": media_type, "data": encoded}
-            return {"type": kind, "source": source}
     return part
-
-
-def _converse_thinking(thinking: object) -> Block:
-    text = get(thinking, "reasoningText")
-    if text is None:
-        return {"type": "redacted_thinking", "data": str(get(thinking, "redactedContent"))}
-    return {
-        "type": "thinking",
-        "thinking": get(text, "text"),
-        "signature": get(text, "signature"),
-    }
 
 
 def call_block(call_id: object, name: object, arguments: object) -> Block:
