@@ -110,8 +110,8 @@ def without_login(address: str) -> str:
         return f"…@{place}"[:80]
     if sign:
         return "…"
-    user, colon, rest = address.partition(":")
-    if colon and "/" not in address and has_letters_and_digits(rest):
+    user, colon, password = address.partition(":")
+    if colon and "/" not in address and has_letters_and_digits(password):
         return f"{user}:…"[:80]
     return mask(address)[:80]
 

@@ -322,8 +322,8 @@ EASY_CONNECT = (
 )
 """An address of Oracle: ``scott/tiger@//host:1521/name``."""
 INSERTED = (
-    r"insert[ \t]{1,4}into[ \t]{1,4}[^\s(]{1,80}[ \t]{0,4}\((?P<columns>[^()]{1,400})\)\s{0,20}values"
-    r"\s{0,20}\((?P<values>[^()]{1,800})\)"
+    r"insert[ \t]{1,4}into[ \t]{1,4}[^\s(]{1,80}[ \t]{0,4}\((?P<columns>[^()]{1,400})\)"
+    r"\s{0,20}values\s{0,20}\((?P<values>[^()]{1,800})\)"
 )
 CELL = r"[ \t\n]*(?:'(?P<quoted>[^']*)'|[^,']*)"
 

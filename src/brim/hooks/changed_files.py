@@ -107,6 +107,11 @@ _FEEDING = frozenset(("xargs", "parallel"))
 """Programs that give another one more words than can be read."""
 _COPIES = frozenset(["cp", "install", "ln", "scp", "ditto"])
 _READING_MODULES = frozenset(["json.tool", "tokenize", "ast", "dis", "pydoc"])
+_QUESTION = (
+    r"\s*(?:(?:select|explain|with|\.(?:schema|tables|indexes|databases|dump|mode|headers))\b.*"
+    r"|pragma\s+(?:integrity_check|quick_check|(?:table|index|database)_(?:info|list)[^=]*))?\s*"
+)
+"""What only asks SQLite something."""
 OPEN = "$()"
 """What stands for a word that can't be read: it may be any file that is named."""
 
@@ -446,10 +451,27 @@ def _by_sqlite(arguments: Sequence[str]) -> list[str]:
 
 
 def _only_asks(sql: str) -> bool:
-    pattern = r"\s*(?:select|explain|with|\.schema|\.tables|\.indexes|\.databases)\b[^;]*;?\s*"
     if re.search(r"writefile|load_extension|edit\s*\(|insert|delete|update", sql, re.IGNORECASE):
         return False
-    return re.fullmatch(pattern, sql, re.IGNORECASE) is not None
+    return all(re.fullmatch(_QUESTION, part, re.IGNORECASE) for part in sql.split(";"))
+
+
+def _by_compressing(arguments: Sequence[str]) -> list[str]:
+    """Return the files that are replaced by compressed ones."""
+    if any(re.match(r"-[a-zA-Z]*[ckltv]|--(?:stdout|keep|list|test)", word) for word in arguments):
+        return []
+    return _operands(arguments)
+
+
+def _by_splitting(arguments: Sequence[str]) -> list[str]:
+    """Return how the parts are called: the last word."""
+    return _operands(arguments)[-1:]
+
+
+def _by_editor(arguments: Sequence[str]) -> list[str]:
+    if any(word in ("-R", "-v", "--view", "-d") for word in arguments):
+        return []
+    return _without_messages(arguments)
 
 
 def _by_curl(arguments: Sequence[str]) -> list[str]:
@@ -489,6 +511,9 @@ _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     **dict.fromkeys(("awk", "gawk", "mawk"), _by_awk),
     "find": _by_find,
     "sqlite3": _by_sqlite,
+    **dict.fromkeys(("gzip", "xz", "bzip2", "zstd"), _by_compressing),
+    **dict.fromkeys(("vim", "vi", "nvim", "nano"), _by_editor),
+    "split": _by_splitting,
     "curl": _by_curl,
     "wget": _by_wget,
 }

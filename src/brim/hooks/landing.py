@@ -58,7 +58,7 @@ def _copied(program: str, arguments: Sequence[str]) -> list[Landing]:
         target = "".join(operands[-1:])
         operands = operands[:-1]
     is_whole = any(word in _AS_TARGET for word in arguments)
-    found: list[Landing] = []
+    copies: list[Landing] = []
     for source in operands:
         has_contents = is_whole or source.endswith(_CONTENTS)
         if program == "rsync" and source.endswith("/"):
@@ -67,8 +67,8 @@ def _copied(program: str, arguments: Sequence[str]) -> list[Landing]:
         name = source.rstrip("/").rpartition("/")[2]
         if not has_contents:
             folder = f"{target.rstrip('/')}/{name}"
-        found.append(Landing(re.sub(r"/[.*]?$", "", source), folder))
-    return found
+        copies.append(Landing(re.sub(r"/[.*]?$", "", source), folder))
+    return copies
 
 
 def _only_packs(program: str, arguments: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from brim.agents import AGENTS, every_agent
 from brim.hooks.changed_files import OPEN, is_interpreter, is_reader
 from brim.hooks.protected_code import code_of, runs_brim
 from brim.hooks.shell_paths import ShellPaths
-from brim.rules.shell import RanCommand
+from brim.rules.shell import SHELLS, RanCommand
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
@@ -47,7 +47,7 @@ _SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemct
 _WITHOUT_SETTINGS = ("--bare", "--setting-sources", "--pure")
 _HOOKS_OFF = r"disableAllHooks|\bhooks\s*=\s*[f{\[]|\{.*\bhooks\b"
 """Settings on a command line that take the place of an agent's hooks."""
-_HOME = "HOME="
+_HOMES = ("HOME=", "BRIM_HOME=")
 _SUBSHELL_HOME = r"(?<!\$)\([^()]*\bHOME="
 _TEMPORARY = r"\$\(mktemp\b|`mktemp\b"
 _PROFILES = r"(?:rc|profile|env\w*|ENV_FILE|login|\.fish|environment)[\"']?$"
@@ -87,30 +87,37 @@ def _with_other_home(commands: list[RanCommand], paths: ShellPaths) -> set[int]:
     changes nothing of theirs there."""
     places: set[int] = set()
     is_other = False
-    if _HOME not in paths.text or "BRIM_" in paths.text:
+    text = paths.text.replace("BRIM_HOME", "HOME")
+    if "HOME=" not in text or "BRIM_" in text:
         return places
-    if re.search(_SUBSHELL_HOME, paths.text):
+    if re.search(_SUBSHELL_HOME, text):
         return places
+    is_inside = False
     for place, command in enumerate(commands):
         words = command.words
         if words[0] in ("export", "declare"):
             is_other = _is_other_home(words[1:], paths, is_other=is_other)
-        if _is_other_home(command.settings, paths, is_other=is_other):
+        is_run_there = is_inside and command.wrappers[-1:] in [(shell,) for shell in SHELLS]
+        if is_run_there or _is_other_home(command.settings, paths, is_other=is_other):
             places.add(place)
+            is_inside = is_run_there or words[0] in SHELLS
+        else:
+            is_inside = False
     return places
 
 
 def _is_other_home(settings: Iterable[str], paths: ShellPaths, *, is_other: bool) -> bool:
     """Whether *settings* set another home; without one, it stays as it was."""
     for setting in settings:
-        if not setting.startswith(_HOME):
+        if not setting.startswith(_HOMES):
             continue
-        folder = paths.spelled_out(setting.removeprefix(_HOME))
+        folder = paths.spelled_out(setting.partition("=")[2])
         if folder == OPEN:
             return re.search(_TEMPORARY, paths.text) is not None
         if "$" in folder or "`" in folder:
             return re.match(_TEMPORARY, folder) is not None
-        return folder.startswith("/") and not paths.protected(f"{folder}/.brim")
+        is_persons = any(paths.protected(f"{folder}/{name}") for name in (".brim", "rules.toml"))
+        return folder.startswith("/") and not is_persons
     return is_other
 
 

@@ -37,7 +37,10 @@ PARTS = (
 _PROGRAMS = ("/bin/brim", "/Scripts/brim.exe", "/tools/brim", "/venvs/brim")
 """How the paths of the installed program and of its environment end."""
 _TRANSCRIPTS = ".jsonl"
-_RUNNING = r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
+_RUNNING = (
+    r"\b(?:\w*sh|source|make|gmake|just|python[\d.]*|node|perl|ruby)\b"
+    r"|(?:^|[\s;&|(])(?:\.{1,2} |[.~]{0,2}/)"
+)
 _FILE = r"[^\s;&|<>()'\"`$=]*[./][^\s;&|<>()'\"`$]+"
 _LARGEST_SCRIPT = 60_000
 _YOUNG = 12 * 3600

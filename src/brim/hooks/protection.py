@@ -14,7 +14,7 @@ from brim.hooks.changed_files import OPEN, ChangedWords, change_of, is_interpret
 from brim.hooks.commands_run import CommandsRun
 from brim.hooks.landing import landings
 from brim.hooks.loosening import loosening_command
-from brim.hooks.protected_code import code_of, only_reads
+from brim.hooks.protected_code import code_of, only_reads, without_texts
 from brim.hooks.shell_paths import ShellPaths, redirected_files
 from brim.hooks.state import HookWorkspace
 from brim.rules.shell import RanCommand
@@ -114,4 +114,7 @@ def _changed_by_code(command: RanCommand, paths: ShellPaths) -> str:
     if is_reading:
         return ""
     words = [paths.spelled_out(word) for word in command.words[1:]]
-    return paths.named_in("\n".join([code, *words])) or paths.named()
+    part = paths.named_in(without_texts("\n".join([code, *words])))
+    if part or without_texts(code) != code:
+        return part
+    return paths.named()

@@ -53,7 +53,7 @@ class ShellPaths:
         self._brim = os.path.realpath(workspace.home)
         self.folders = [folder]
         """Where commands may run; the last is where the next one does."""
-        self._variables = ShellVariables(self.text, self._known())
+        self._variables = ShellVariables(self.text, self._from_hook())
         self._steering: list[str] | None = None
         self._links: dict[str, str] = {}
         """The links that commands have made, and where they lead."""
@@ -85,7 +85,7 @@ class ShellPaths:
         for target in self._real_paths(operands[0], folder):
             self._links[link] = target
 
-    def _known(self) -> dict[str, str]:
+    def _from_hook(self) -> dict[str, str]:
         """Return the variables of the hook that may be parts of paths."""
         values = {
             name: value for name, value in self._workspace.environ.items() if value.startswith("/")
@@ -155,6 +155,8 @@ class ShellPaths:
                     continue
                 if landing.is_archive and (os.path.dirname(path) == folder or self.names_parts()):
                     return True
+                if landing.is_archive:
+                    continue
                 if self._holds(sources[0], path[len(start) :]):
                     return True
         return False

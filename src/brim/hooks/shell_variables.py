@@ -15,16 +15,19 @@ _PRINTED = rf"{_BEFORE}printf[ \t]+-v[ \t]*(?P<name>\w+)[ \t]+(?P<words>[^;&|\n]
 _READ = rf"{_BEFORE}read[ \t]+(?:-\w+[ \t]+)*(?P<name>\w+)[ \t]*<<<[ \t]*(?P<value>{WORD})"
 _ARGUMENTS = rf"{_BEFORE}set[ \t]+--?[ \t]+(?P<words>[^;&|\n]*)"
 _SUBSTITUTION = r"(?:\$\(|`)\s*(?P<program>echo|printf|realpath|readlink|ls)\s(?P<words>.*)[)`]"
+_TEMPORARY = r"(?:\$\(|`)\s*mktemp\b"
+NEW_PATH = "/var/empty/mktemp"
+"""What stands for a file or folder that ``mktemp`` has made."""
 _VARIABLE = r"\$(?:(\w+)|\{(\w+)(?:\[[@*\d]+\])?(?::?[-?+=][^{}]*)?\})"
 _PLACEHOLDER = r"%[sbq]"
 _MOST_DEEP = 3
 
 
 class ShellVariables:
-    """The variables that a *text* sets to one value each, and *known* ones."""
+    """The variables that a *text* sets to one value each, and those of the hook."""
 
-    def __init__(self, text: str, known: Mapping[str, str]) -> None:
-        self._values = dict(known)
+    def __init__(self, text: str, values: Mapping[str, str]) -> None:
+        self._values = dict(values)
         unclear: set[str] = set()
         for name, value in _assignments(text):
             if self._values.get(name, value) != value:
@@ -68,6 +71,8 @@ def _assignments(text: str) -> Iterator[tuple[str, str]]:
 
 def _assigned(value: str) -> str:
     """Return the *value* of an assignment; of ``$(echo …)`` and the like, what is printed."""
+    if re.match(_TEMPORARY, value.strip('"')):
+        return NEW_PATH
     substitution = re.fullmatch(_SUBSTITUTION, value.strip('"'), re.DOTALL)
     if substitution is None:
         return unquoted(value)
