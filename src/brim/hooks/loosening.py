@@ -270,14 +270,13 @@ def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
 def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
     """Whether an agent is started with other settings than its user's; *names* are the variables
     that are set by then."""
-    if any(word.partition("=")[0] in _WITHOUT_SETTINGS for word in words):
+    options = {word.partition("=")[0] for word in words}
+    if not options.isdisjoint(_WITHOUT_SETTINGS) or {"--disable", "hooks"} <= options:
         return True
     if any(re.search(_HOOKS_OFF, word) for word in words):
         return True
-    if "--disable" in words and "hooks" in words:
-        return True
     places = {"HOME", *[agent.places.variable for agent in every_agent()]}
-    return any(name.startswith("BRIM_") or name in places for name in names)
+    return not places.isdisjoint(names) or any(name.startswith("BRIM_") for name in names)
 
 
 def _is_kept(command: RanCommand) -> bool:
