@@ -37,6 +37,28 @@ _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 """Options of ``find`` with a command after them."""
 _VALUED_OF_PARALLEL = ("-j", "-a", "-n", "-N", "-S", "-P")
 """Options of ``parallel`` that a value follows."""
+_VALUED_OF_SSH = (
+    "-b",
+    "-c",
+    "-D",
+    "-E",
+    "-e",
+    "-F",
+    "-I",
+    "-i",
+    "-J",
+    "-L",
+    "-l",
+    "-m",
+    "-O",
+    "-o",
+    "-p",
+    "-Q",
+    "-R",
+    "-S",
+    "-W",
+    "-w",
+)
 _CODE_OPTIONS = ("-c", "-command", "/c", "/k")
 """Options of the shells of Windows after which the rest is the text to run."""
 _KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
@@ -343,10 +365,25 @@ def _codes_given(command: RanCommand, *, sees_launchers: bool) -> list[str]:
     code = _code_given(name, arguments)
     if code:
         return [code]
+    if sees_launchers and name == "ssh":
+        return _code_of_ssh(arguments)
     reads_input = name in SHELLS and all(word.startswith("-") for word in arguments)
     # A here-document of its own was read with the text around it.
     if sees_launchers and reads_input and command.feeders:
         return list(command.documents)
+    return []
+
+
+def _code_of_ssh(words: list[str]) -> list[str]:
+    """Return the text that ``ssh`` with the arguments *words* runs on the other machine."""
+    place = 0
+    while place < len(words) and words[place].startswith("-"):
+        place += 1
+        if words[place - 1] in _VALUED_OF_SSH:
+            place += 1
+    code = " ".join(words[place + 1 :])
+    if code:
+        return [code]
     return []
 
 

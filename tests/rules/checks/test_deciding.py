@@ -409,3 +409,18 @@ def test_a_new_package_in_a_manifest_breaks_the_rule(
     assert breach_of(check, edit(name, other, "old", place)) is None
     assert breach_of(check, write(name, text, place)) is None
     assert breach_of(check, write(f"new/{name}", text, place)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "stopped", "passing"),
+    [
+        ("No sudo.", 'ssh -p 22 bastion "sudo journalctl -u api"', "ssh sudo.example.org uptime"),
+        ("Never read .env", "grep KEY .env", 'rg "\\.env" docs'),
+        ("Never read .env", "rg -e KEY .env", "grep .env README.md"),
+    ],
+)
+def test_what_a_command_is_given(text: str, stopped: str, passing: str) -> None:
+    check = check_for(text)
+    assert check is not None
+    assert breach_of(check, shell(stopped)) is not None
+    assert breach_of(check, shell(passing)) is None

@@ -18,7 +18,7 @@ COMMIT = "commit"
 
 _ACT_OF_PROGRAM = {
     **dict.fromkeys(("cat", "less", "more", "head", "tail", "bat", "nl", "strings", "xxd"), READ),
-    **dict.fromkeys(("grep", "rg", "source", "."), READ),
+    **dict.fromkeys(("source", "."), READ),
     **dict.fromkeys(("rm", "unlink", "rmdir", "shred"), DELETE),
     **dict.fromkeys(("tee", "touch", "truncate"), WRITE),
 }
@@ -28,6 +28,10 @@ _AUTHORS = ("echo", "printf", "cat")
 _NOT_FILES = ("", "/dev/null", "/dev/stdout", "/dev/stderr", "-")
 _SCRIPT_OPTIONS = frozenset(("-e", "-f", "--expression", "--file"))
 """Options with which ``sed`` has its script, which is its first argument otherwise."""
+
+_PATTERN_OPTIONS = frozenset(("-e", "-f", "--regexp", "--file", "--files"))
+"""Options with which ``grep`` and ``rg`` have their pattern, which is their first argument
+otherwise."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,16 @@ def _acts_of_git(invocation: Invocation) -> list[tuple[str, str]]:
     return []
 
 
+def _acts_of_grep(invocation: Invocation) -> list[tuple[str, str]]:
+    if _PATTERN_OPTIONS.isdisjoint(invocation.options):
+        return _all_as(READ, invocation.arguments[1:])
+    return _all_as(READ, invocation.arguments)
+
+
 _SPECIAL_PROGRAMS: dict[str, Callable[[Invocation], list[tuple[str, str]]]] = {
     "git": _acts_of_git,
+    "grep": _acts_of_grep,
+    "rg": _acts_of_grep,
     "mv": _acts_of_mv,
     "cp": _acts_of_cp,
     "sed": _acts_of_sed,
