@@ -41,38 +41,65 @@ LONGEST_ROW = 2_000
 
 
 def find_columns(text: str) -> list[Place]:
-    """Find the cells below a heading that names a secret, in CSV and in Markdown."""
-    places: list[Place] = []
+    """Find the secrets in the tables of *text*, in CSV, Markdown and HTML.
+
+    A secret stands below a heading that names it, or in the cell to the right of its name.
+    """
     if not any(sign in text for sign in ("\n", "|", "<td")):
-        return places
-    columns: list[int] = []
-    separator = ""
-    size = rows = at = 0
-    for line in text.split("\n"):
-        cells = _cells(line, separator)
-        is_rule = separator == "|" and pattern(RULE).fullmatch(line) is not None
-        if columns and is_rule:
-            rows += 1
-        elif columns and separator == "|" and rows == 0:
-            columns = []  # no line below it, so it's no head
-        elif columns and len(cells) == size and rows < MOST_ROWS:
-            rows += 1
-            places += _secret_cells(cells, columns, at)
-        else:
-            columns, separator, size = _head(line)
-            rows = 0
-        if "|" in line or "<td" in line:
-            places += _named_cells(line, at)
-        at += len(line) + 1
+        return []
+    lines = text.split("\n")
+    places = _cells_below_headings(lines)
+    if "|" in text or "<td" in text:
+        places += _cells_beside_names(lines)
     return apart(sorted(places))
 
 
-def _named_cells(line: str, at: int) -> list[Place]:
-    """Return where the value is in a row whose first cell names a secret."""
+def _cells_below_headings(lines: list[str]) -> list[Place]:
+    """Return where the cells of secret columns are, in the tables among *lines*."""
+    places: list[Place] = []
+    columns: list[int] = []
+    separator = ""
+    size = 0  # cells of the table's head
+    rows = 0  # lines of the table so far, without its head
+    line_start = 0
+    for line in lines:
+        cells = _cells(line, separator)
+        is_markdown = separator == "|"
+        is_rule = is_markdown and pattern(RULE).fullmatch(line) is not None
+        if columns and is_rule:
+            rows += 1
+        elif columns and is_markdown and rows == 0:
+            columns = []  # in Markdown, a head has a rule below it: that line was none
+        elif columns and len(cells) == size and rows < MOST_ROWS:
+            rows += 1
+            places += _secret_cells(cells, columns, line_start)
+        else:
+            # No table is open, or this line ends it: it may be the head of another one.
+            columns, separator, size = _head(line)
+            rows = 0
+        line_start += len(line) + 1
+    return places
+
+
+def _cells_beside_names(lines: list[str]) -> list[Place]:
+    """Return where the cells are whose left neighbour names a secret: ``| api_key | 8f3c… |``."""
+    places: list[Place] = []
+    line_start = 0
+    for line in lines:
+        if "|" in line or "<td" in line:
+            places += _cells_beside_name(line, line_start)
+        line_start += len(line) + 1
+    return places
+
+
+def _cells_beside_name(line: str, at: int) -> list[Place]:
+    """Return where the value is in a row, beginning at *at*, that has the name to its left."""
     places: list[Place] = []
     for match in pattern(NAMED_CELL).finditer(lowered(line)):
         value = line[match.start("value") : match.end("value")]
-        if has_letters_and_digits(value) and pattern(rf"{MASK}|{REFERENCE}").match(value) is None:
+        if not has_letters_and_digits(value):
+            continue
+        if pattern(rf"{MASK}|{REFERENCE}").match(value) is None:
             places.append((at + match.start("value"), at + match.end("value"), "password"))
     return places
 

@@ -19,7 +19,7 @@ STATES = {
 }
 """What a state is called."""
 DOES_NOT_FIT = "asked: a request did not fit"
-"""What the state ``asked`` is called while there is still room."""
+"""What the state ``asked`` is called while there is room, but less than a request needed."""
 
 
 def project_table(projects: Sequence[ProjectRow], now: float) -> str:
@@ -87,10 +87,12 @@ def _resets(limit: LimitRow, now: float) -> str:
 
 
 def _limit_state(limit: LimitRow) -> str:
-    if limit.state == "asked" and limit.left == 0:
-        return paint(STATES["asked"], "red")
+    """Return what is wrong with *limit*: reached, too small for a request, or overspent."""
     if limit.state == "asked":
-        return paint(DOES_NOT_FIT, "red")
+        words = DOES_NOT_FIT
+        if limit.left == 0:
+            words = STATES["asked"]
+        return paint(words, "red")
     over = limit.spent - limit.amount
     if over > 0:
         return paint(f"{limit.in_words(over, up=True)} over", "red")
@@ -98,6 +100,7 @@ def _limit_state(limit: LimitRow) -> str:
 
 
 def _scope_state(status: ScopeStatus) -> str:
+    """Return the state of a scope's limit, and by how much it is overspent."""
     state = STATES[status.state]
     has_room = status.limit is not None and status.spent < status.limit - status.set_aside
     if status.state == "asked" and has_room:

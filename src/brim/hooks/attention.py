@@ -19,7 +19,7 @@ from brim.config.places import STATES
 from brim.errors import StoreError
 from brim.files import open_safely
 from brim.hooks.state import HookWorkspace
-from brim.rules.losses import forget_losses, losses
+from brim.rules.losses import forget_losses, unreported_losses
 from brim.workspace import without_controls
 
 KEPT = "attention"
@@ -76,7 +76,7 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def _forget_losses(home: str, told_texts: list[str]) -> None:
     """Don't tell another session which rules the user's file lost."""
-    told_losses = [line for line in losses(home) if without_controls(line) in told_texts]
+    told_losses = [line for line in unreported_losses(home) if without_controls(line) in told_texts]
     if told_losses:
         with suppress(OSError, StoreError):
             forget_losses(home, told_losses)

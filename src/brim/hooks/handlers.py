@@ -264,17 +264,20 @@ def subagent_start(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the summarizer is told; at a limit nothing is compacted."""
+    """Return what the summary has to keep, or refuse the compaction at a limit."""
     if not call.agent.reports_compactions:
-        # This comes before every request, whether anything is compacted or not.
+        # Such an agent sends this event before every request. Whether it compacts shows only later,
+        # in a window that shrank.
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
     if call.agent.announces_compactions:
+        # No event follows when it has compacted, so what that event does is done now.
         attempt(expect_compaction, call, workspace)
-    elif workspace.may_have_limits:
-        spending = attempt(hold_compaction, call, workspace)
-        if spending.deny:
-            return spending
+        return attempt(instruct, call, workspace)
+    if workspace.may_have_limits:
+        answer = attempt(hold_compaction, call, workspace)
+        if answer.deny:
+            return answer
     return attempt(instruct, call, workspace)
 
 

@@ -1,6 +1,6 @@
-"""An arrangement: every behavior at some tier, and what the whole text costs so.
+"""An arrangement: every rule at some tier, and what the whole text costs so.
 
-This is the one place that knows how a change of tier changes the cost: the behavior's lines, and
+This is the one place that knows how a change of tier changes the cost: the rule's lines, and
 the headings that come or go with it. Each question that is asked of it is counted.
 """
 
@@ -20,19 +20,19 @@ from brim.tokens.count import Count
 
 
 class Slot:
-    """One behavior in an arrangement: its activation, the tiers it may have, and the one it has."""
+    """One rule in an arrangement: its activation, the tiers it may have, and the one it has."""
 
     def __init__(
         self,
-        behavior: Rule,
+        rule: Rule,
         activation: float,
         allowed: Sequence[Tier],
         *,
         protected: bool,
         reason: str,
     ) -> None:
-        self.id = behavior.id
-        self.behavior = behavior
+        self.id = rule.id
+        self.rule = rule
         self.activation = activation
         self.allowed = tuple(allowed)
         """The tiers it may have, most detailed first; the first is where it stands if there is room
@@ -55,7 +55,7 @@ class ArrangementLimits(PlainData):
 
 
 class Arrangement:
-    """Behaviors at tiers, with the running cost of the text that they make."""
+    """Rules at tiers, with the running cost of the text that they make."""
 
     def __init__(
         self,
@@ -80,7 +80,8 @@ class Arrangement:
         self.units = self.characters = 0
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None means no limit."""
-        self._standing: dict[Section, int] = {}
+        self._rules_in: dict[Section, int] = {}
+        """How many rules are in each section."""
         self._counted = counted
         self.further = further
         self._included = 0
@@ -111,9 +112,11 @@ class Arrangement:
         return self._wanted - included + self.further
 
     def _frame(self, included: int, notes: int) -> tuple[int, int]:
-        if included:
-            return self.costs.frame(self._left(included), only_notes=included == notes)
-        return (0, 0)
+        """Return what the introduction and the last line cost around *included* rules, of which
+        *notes* are unconfirmed notes: above those alone there is no introduction."""
+        if not included:
+            return (0, 0)
+        return self.costs.frame(self._left(included), only_notes=included == notes)
 
     def total(self) -> Count:
         """Return the tokens of the text: by the sum of its lines, or counted as a whole if they
@@ -141,21 +144,26 @@ class Arrangement:
         new = self._section(slot, tier)
         change = _difference(self._item(slot, tier), self._item(slot, slot.tier))
         if old != new:
-            if new is not None and not self._standing.get(new):
+            if new is not None and not self._rules_in.get(new):
                 change = _sum(change, self.costs.heading(new))
-            if old is not None and self._standing[old] == 1:
+            if old is not None and self._rules_in[old] == 1:
                 change = _difference(change, self.costs.heading(old))
         if (old is None) != (new is None):
             change = _sum(change, self._frame_change(old, new))
         return change
 
     def _frame_change(self, old: Section | None, new: Section | None) -> tuple[int, int]:
-        """Return by how much the lines around all sections grow when a behavior comes or goes."""
-        step = 1 if old is None else -1
-        notes = self._standing.get(Section.UNCONFIRMED_NOTES, 0)
-        note_step = step if Section.UNCONFIRMED_NOTES in (old, new) else 0
+        """Return by how much the introduction and the last line grow when a rule moves from the
+        section *old* to *new*, of which one is None: it comes into the text, or is left out."""
+        step = 1
+        if new is None:
+            step = -1
+        notes = self._rules_in.get(Section.UNCONFIRMED_NOTES, 0)
+        notes_after = notes
+        if Section.UNCONFIRMED_NOTES in (old, new):
+            notes_after += step
         before = self._frame(self._included, notes)
-        after = self._frame(self._included + step, notes + note_step)
+        after = self._frame(self._included + step, notes_after)
         return _difference(after, before)
 
     def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
@@ -164,9 +172,9 @@ class Arrangement:
         old = self._section(slot, slot.tier)
         new = self._section(slot, tier)
         if old is not None:
-            self._standing[old] -= 1
+            self._rules_in[old] -= 1
         if new is not None:
-            self._standing[new] = self._standing.get(new, 0) + 1
+            self._rules_in[new] = self._rules_in.get(new, 0) + 1
         self._included += (new is not None) - (old is not None)
         self.units += units
         self.characters += characters
@@ -188,8 +196,8 @@ class Arrangement:
         return False
 
     def text(self) -> str:
-        """Return the text that the behaviors make so."""
-        chosen = ((slot.behavior, slot.tier, slot.activation) for slot in self.slots)
+        """Return the text that the rules make so."""
+        chosen = ((slot.rule, slot.tier, slot.activation) for slot in self.slots)
         return text_of(chosen, left=self.left_out)
 
     def tiers(self) -> list[Tier]:
@@ -212,12 +220,12 @@ class Arrangement:
 
     def _item(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         if tier is not Tier.OMITTED:
-            return self.costs.item(slot.behavior, tier)
+            return self.costs.item(slot.rule, tier)
         return (0, 0)
 
     def _section(self, slot: Slot, tier: Tier) -> Section | None:
         if tier is not Tier.OMITTED:
-            return section_of(slot.behavior.kind, slot.behavior.status, tier)
+            return section_of(slot.rule.kind, slot.rule.status, tier)
         return None
 
 
@@ -238,7 +246,7 @@ def _difference(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]
 
 
 def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:
-    """Demote the lowest behavior one tier, recount, repeat: each goes all the way down before the
+    """Demote the lowest rule one tier, recount, repeat: each goes all the way down before the
     next one gives way.
 
     Ties go by id, and a tier at which the text wouldn't get smaller is skipped. Constraints are

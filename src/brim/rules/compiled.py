@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
-from brim.rules.losses import losses
+from brim.rules.losses import unreported_losses
 from brim.rules.schema import KEYS_OF_SOURCE, VERSION, checksum_of_blocks
 from brim.rules.source import USER, RuleSource
 
@@ -330,7 +330,7 @@ def news_of(database: sqlite3.Connection, sources: list[RuleSource]) -> list[str
     news: list[str] = []
     for source in sources:
         if source.kind == USER:
-            news += losses(source.home)
+            news += unreported_losses(source.home)
         row = database.execute(
             "SELECT news, waiting FROM sources WHERE path = ?", (source.path,)
         ).fetchone()

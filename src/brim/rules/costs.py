@@ -1,8 +1,8 @@
-"""What each behavior costs at each tier, and what a whole text costs.
+"""What each rule costs at each tier, and what a whole text costs.
 
 A plan is made by adding up *units*: for most counters there is something that adds up over lines
 (tokens of a vocabulary, characters), and the count of a whole text is a function of the sum. So a
-plan of a thousand behaviors counts each line once. A counter of which nothing is known is asked
+plan of a thousand rules counts each line once. A counter of which nothing is known is asked
 again for the whole text.
 """
 
@@ -37,8 +37,8 @@ class Costs(Protocol):
     """Whether ``count`` of the sum is what the counter says of the whole text. If not, ``recount``
     does."""
 
-    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
-        """Return what the lines of *behavior* cost at *tier*."""
+    def item(self, rule: Rule, tier: Tier, /) -> Cost:
+        """Return what the lines of *rule* cost at *tier*."""
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once, whatever stands in it."""
@@ -48,7 +48,7 @@ class Costs(Protocol):
         there is none."""
 
     def count(self, units: int, /) -> Count:
-        """Return the tokens that so many units are."""
+        """Return the tokens of a text whose lines add up to *units*."""
 
     def recount(self, text: str, /) -> Count:
         """Return the tokens of a whole text."""
@@ -69,11 +69,11 @@ class CountedCosts:
         )
         self._items: dict[tuple[str, Tier], Cost] = {}
 
-    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
-        """Return what the lines of *behavior* cost at *tier*."""
-        key = behavior.id, tier
+    def item(self, rule: Rule, tier: Tier, /) -> Cost:
+        """Return what the lines of *rule* cost at *tier*."""
+        key = rule.id, tier
         if key not in self._items:
-            text = item_text(behavior, tier)
+            text = item_text(rule, tier)
             self._items[key] = self._units(text), len(text)
         return self._items[key]
 
@@ -88,8 +88,9 @@ class CountedCosts:
         return sum(self._units(line) for line in lines if line), sum(map(len, lines))
 
     def count(self, units: int, /) -> Count:
-        """Return the tokens that so many units are."""
+        """Return the tokens of a text whose lines add up to *units*."""
         if not self.additive:
+            # The units are tokens, but of lines that were counted one by one.
             return Count(units, "estimated")
         tokens: Count = self._counter.of_units(units)  # type: ignore[attr-defined]
         return tokens
@@ -104,7 +105,7 @@ class CountedCosts:
 
 
 class StoredCosts:
-    """Costs that were written with the behaviors, in an encoding, times a model's ratio: no
+    """Costs that were written with the rules, in an encoding, times a model's ratio: no
     tokenizer is loaded.
 
     *items* maps ``(id, tier)`` to units and characters; what it does not hold is charged its UTF-8
@@ -130,20 +131,20 @@ class StoredCosts:
         )
 
     def covers(self, id: str) -> bool:
-        """Whether the behavior *id* is stored at every tier, so that its texts are not needed for
+        """Whether the rule *id* is stored at every tier, so that its texts are not needed for
         its costs."""
         return all((id, tier) in self._items for tier in (1, 2, 3))
 
-    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
-        """Return what was stored for *behavior* at *tier*, else its UTF-8 length."""
-        stored = self.stored(behavior.id, tier)
+    def item(self, rule: Rule, tier: Tier, /) -> Cost:
+        """Return what was stored for *rule* at *tier*, else its UTF-8 length."""
+        stored = self.stored(rule.id, tier)
         if stored is not None:
             return stored
-        text = item_text(behavior, tier)
+        text = item_text(rule, tier)
         return len(text.encode()), len(text)
 
     def stored(self, id: str, tier: Tier) -> Cost | None:
-        """Return what was stored for the behavior *id* at *tier*; None if nothing was."""
+        """Return what was stored for the rule *id* at *tier*; None if nothing was."""
         return self._items.get((id, int(tier)))
 
     def heading(self, section: Section, /) -> Cost:

@@ -1,7 +1,7 @@
-"""What the user's own file of rules lost by hand, until a person has heard it once.
+"""Rules that vanished from the user's own file, until a person has read about it once.
 
-Whoever reads the file first notices it: that may be a process that nobody listens to. So it's kept
-in ``lost.txt`` until a session has said it.
+The first process that reads the file notices the loss, and that may be one whose output nobody
+reads. So one line about it stays in ``lost.txt`` until a session has shown it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ NAME = "lost.txt"
 _LARGEST = 1 << 20
 
 
-def losses(home: str) -> list[str]:
-    """Return what nobody has heard yet."""
+def unreported_losses(home: str) -> list[str]:
+    """Return the lines about lost rules that no session has shown yet."""
     path = os.path.join(home, NAME)
     if not os.path.exists(path):
         return []
@@ -27,19 +27,19 @@ def losses(home: str) -> list[str]:
 
 
 def note_loss(home: str, line: str) -> None:
-    """Keep *line* until it's said."""
+    """Keep *line*, about lost rules, until a session has shown it."""
     _change(home, [line], ())
 
 
 def forget_losses(home: str, lines: Collection[str]) -> None:
-    """Take out *lines*, which were said."""
+    """Take out *lines*, which a session has shown."""
     _change(home, (), lines)
 
 
 def _change(home: str, added: Collection[str], removed: Collection[str]) -> None:
     path = os.path.join(home, NAME)
     with locked(f"{path}.lock"):
-        lines = [line for line in [*losses(home), *added] if line not in removed]
+        lines = [line for line in [*unreported_losses(home), *added] if line not in removed]
         if lines:
             replace_file(path, "".join([f"{line}\n" for line in lines]).encode())
         elif os.path.exists(path):

@@ -299,9 +299,7 @@ def _fill(arrangement: Arrangement) -> None:
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
     costs = arrangement.costs
     tokens = (
-        Count(0)
-        if slot.tier is Tier.OMITTED
-        else costs.count(costs.item(slot.behavior, slot.tier)[0])
+        Count(0) if slot.tier is Tier.OMITTED else costs.count(costs.item(slot.rule, slot.tier)[0])
     )
     reason = slot.reason
     if slot.tier < slot.mapped:
@@ -309,7 +307,7 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
         reason = f"{reason}; {gone}: over budget"
     elif slot.tier > slot.mapped:
         reason = f"{reason}; promoted into spare budget"
-    return Item(slot.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.behavior)
+    return Item(slot.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.rule)
 
 
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:

@@ -172,22 +172,22 @@ def _clauses(text: str, heading: str) -> list[Clause]:
     if re.match(_EXAMPLE, plain):
         return []
     label, body = _label(plain)
-    clauses = _of_sentences(body)
+    clauses = _read_sentences(body)
     if clauses:
         return clauses  # a sentence that names its own moment is more exact than what is above it
     if label is not None:
         return [label]
-    return list(_of_heading(re.sub(r"[*`#]", "", heading).strip()))
+    return list(_read_heading(re.sub(r"[*`#]", "", heading).strip()))
 
 
-def _of_sentences(body: str) -> list[Clause]:
+def _read_sentences(body: str) -> list[Clause]:
     """Return what the first sentence says, and what the others add to it. If the first one is
     always true, the rule is: "Change it only through X. Never run Y." is about more than Y."""
     clauses: list[Clause] = []
     for sentence in re.split(_SENTENCE_END, body):
         if re.match(_EXAMPLE, sentence):
             continue
-        own = _of_sentence(sentence)
+        own = _read_sentence(sentence)
         is_opening = len(sentence.split()) <= _OPENING_WORDS
         if not own and not clauses and not is_opening:
             return []
@@ -195,7 +195,7 @@ def _of_sentences(body: str) -> list[Clause]:
     return clauses
 
 
-def _of_sentence(sentence: str) -> list[Clause]:
+def _read_sentence(sentence: str) -> list[Clause]:
     if re.match(r"(?i)only\b", sentence):
         return []  # "only push after running X" is about pushing
     clauses: list[Clause] = []
@@ -214,7 +214,7 @@ def _label(text: str) -> tuple[Clause | None, str]:
     return None, re.sub(_WORDY_LABEL, "", text)
 
 
-def _of_heading(heading: str) -> Iterator[Clause]:
+def _read_heading(heading: str) -> Iterator[Clause]:
     for pattern, command in _MOMENT_OF_HEADING:
         if re.fullmatch(pattern, heading, re.IGNORECASE):
             yield Clause(RUN, (command,))
@@ -224,7 +224,7 @@ def _of_heading(heading: str) -> Iterator[Clause]:
 # Where a topic stands in a sentence ---------------------------------------------------------------
 
 
-def _of_scope(sentence: str) -> Iterator[Clause]:
+def _read_scope(sentence: str) -> Iterator[Clause]:
     """Read *In Python files, …* and *In src/api/ all names …*."""
     start = re.match(_SCOPE, sentence)
     if start is None:
@@ -252,37 +252,43 @@ def _ends_scope(topic: Topic, following: str) -> bool:
     )
 
 
-def _of_subject(sentence: str) -> Iterator[Clause]:
-    """Read *Shell scripts start with …* and *Files under dist/ are …*."""
+def _read_subject(sentence: str) -> Iterator[Clause]:
+    """Read the subject of *Shell scripts start with …* and *Files under dist/ are …*."""
     topic = leading_topic(sentence)
     if topic is None or topic.is_bare:
         return
-    following = sentence[topic.end :]
-    if topic.is_plain_path:
-        has_verb = re.match(_MUST, following) is not None
-    else:
-        has_verb = bool(re.match(_VERB, following)) and not re.match(_NO_VERB, following)
-    if has_verb and not re.search(_TESTS_EXIST, sentence):
+    if re.search(_TESTS_EXIST, sentence):
+        return  # "Tests must pass" holds for the code that they test
+    if _precedes_verb(topic, sentence[topic.end :]):
         yield topic.clause
 
 
-def _of_trigger(sentence: str) -> Iterator[Clause]:
+def _precedes_verb(topic: Topic, following: str) -> bool:
+    """Whether a verb is next, so that *topic* is a subject."""
+    if topic.is_plain_path:
+        return re.match(_MUST, following) is not None
+    if re.match(_NO_VERB, following):
+        return False
+    return re.match(_VERB, following) is not None
+
+
+def _read_trigger(sentence: str) -> Iterator[Clause]:
     """Read *when you touch src/api/\\*\\** and *before committing*."""
     for trigger in re.finditer(_TRIGGER, sentence):
         if re.search(r"(?i)(?:for example|e\.g\.|such as),?\s*$", sentence[: trigger.start()]):
             continue
         target = sentence[trigger.end() :]
-        yield from _of_moment(target)
+        yield from _read_moment(target)
         verb = re.match(rf"(?i)(?:{_EDITING})\s+", target)
         if verb is not None:
-            yield from _of_object(target[verb.end() :])
+            yield from _read_object(target[verb.end() :])
             continue
         topic = leading_topic(target)
         if topic is not None and re.match(_VERB_AT_END, target[topic.end :]):
             yield topic.clause
 
 
-def _of_object(target: str) -> Iterator[Clause]:
+def _read_object(target: str) -> Iterator[Clause]:
     topic = leading_topic(target) or leading_topic(re.sub(_OBJECT_START, "", target))
     if topic is not None:
         is_whole = not (topic.is_bare and re.match(r"\s+\w", target[topic.end :]))
@@ -294,17 +300,17 @@ def _of_object(target: str) -> Iterator[Clause]:
         yield Clause(PATH, tuple(folders))
 
 
-def _of_moment(target: str) -> Iterator[Clause]:
+def _read_moment(target: str) -> Iterator[Clause]:
     determiners = r"(?:(?:a|an|the|each|every|any|your|chaque|cada|jedem|dem)\s+)?"
     for pattern, command in _MOMENTS:
         if re.match(rf"(?i){determiners}(?:{pattern})(?![\w-])", target):
             yield Clause(RUN, (command,))
 
 
-def _of_changes(sentence: str) -> Iterator[Clause]:
+def _read_changes(sentence: str) -> Iterator[Clause]:
     """Read *after changes to X* and *whenever X changes*."""
     for start in re.finditer(_CHANGES_TO, sentence):
-        yield from _of_object(sentence[start.end() :])
+        yield from _read_object(sentence[start.end() :])
     for start in re.finditer(_CHANGED_IN, sentence):
         yield from _path_clause(leading_paths(sentence[start.end() :]))
     for start in re.finditer(_SUBJECT, sentence):
@@ -314,7 +320,7 @@ def _of_changes(sentence: str) -> Iterator[Clause]:
             yield from _path_clause(paths)
 
 
-def _of_ending(sentence: str) -> Iterator[Clause]:
+def _read_ending(sentence: str) -> Iterator[Clause]:
     """Read *Never sleep in tests.* and *Use pathlib in Python files.*"""
     is_forbidden = re.match(rf"(?i)(?:{_NOT}|no)\b", sentence) is not None
     if not is_forbidden and re.match(_PUTS, sentence):
@@ -337,7 +343,7 @@ def _is_named(text: str) -> bool:
     return not re.match(r"(?:\w+ ){0,4}[`*./]|(?:\w+ ){0,4}\S*/", text)
 
 
-def _of_writing(sentence: str) -> Iterator[Clause]:
+def _read_writing(sentence: str) -> Iterator[Clause]:
     """Read *Write commit messages in English.*"""
     start = re.match(_WRITES, sentence)
     if start is None:
@@ -349,7 +355,7 @@ def _of_writing(sentence: str) -> Iterator[Clause]:
         yield topic.clause
 
 
-def _of_branch(sentence: str) -> Iterator[Clause]:
+def _read_branch(sentence: str) -> Iterator[Clause]:
     branch = re.search(_BRANCH, sentence)
     if branch is not None:
         yield Clause(BRANCH, (branch["branch"],))
@@ -358,7 +364,7 @@ def _of_branch(sentence: str) -> Iterator[Clause]:
 # Commands and what is forbidden -------------------------------------------------------------------
 
 
-def _of_commands(sentence: str) -> Iterator[Clause]:
+def _read_commands(sentence: str) -> Iterator[Clause]:
     if "`" not in sentence:
         return
     for pattern in (_AROUND_RUN, _DONE_WITH, _ALL_COMMANDS):
@@ -369,7 +375,7 @@ def _of_commands(sentence: str) -> Iterator[Clause]:
             yield from _command_clause(match["commands"])
 
 
-def _of_prohibition(sentence: str) -> Iterator[Clause]:
+def _read_prohibition(sentence: str) -> Iterator[Clause]:
     if "`" in sentence:
         for match in re.finditer(_NEVER_RUN, sentence):
             is_run = not match["verb"].lower().startswith("us")
@@ -395,13 +401,13 @@ def _path_clause(words: str) -> Iterator[Clause]:
 
 
 _READERS: tuple[Callable[[str], Iterator[Clause]], ...] = (
-    _of_scope,
-    _of_prohibition,
-    _of_subject,
-    _of_trigger,
-    _of_changes,
-    _of_ending,
-    _of_writing,
-    _of_branch,
-    _of_commands,
+    _read_scope,
+    _read_prohibition,
+    _read_subject,
+    _read_trigger,
+    _read_changes,
+    _read_ending,
+    _read_writing,
+    _read_branch,
+    _read_commands,
 )

@@ -25,7 +25,7 @@ from brim.rules.decisions import CheckDecisions
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
 from brim.rules.keeping import check_of, check_of_words, kept_words
-from brim.rules.losses import forget_losses, losses
+from brim.rules.losses import forget_losses, unreported_losses
 from brim.rules.native import all_files
 from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import Paragraph, split_text, without
@@ -334,7 +334,7 @@ class Rulebook:
             raise InputError(f"no removed rule is called {name!r}{_similar(split.names, name)}")
         place = place or self._place_before(paragraph)
         restored = self.file(place).restore(name, self.removed)
-        forget_losses(self.home, losses(self.home))  # who restores one knows
+        forget_losses(self.home, unreported_losses(self.home))  # who restores one knows
         self.agree(place, [restored])
         return self._entry(place, restored)
 

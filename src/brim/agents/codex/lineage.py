@@ -10,6 +10,7 @@ from brim.agents.fields import first_text, mapping, text, value
 from brim.agents.times import seconds
 
 _TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+"""A UUID of version 7, which begins with the time at which it was made."""
 _COPYING = 2.0
 """Seconds in which a parent's history is copied: no answer of a model is that fast."""
 
@@ -31,7 +32,7 @@ class Lineage:
     agent = ""
     _thread = ""
     _copied = False
-    _turns = False
+    _names_turns = False
     """Whether the rollout names turns."""
     _began: float | None = None
 
@@ -80,14 +81,17 @@ class Lineage:
             self.agent = self._thread
 
     def _is_own(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
+        """Whether *line* shows that the copied history of the parent is over."""
         if text(payload, "thread_id") == self._thread:
             return True
         turn = text(payload, "turn_id")
         if re.fullmatch(_TIMED_ID, turn) and re.fullmatch(_TIMED_ID, self._thread):
-            self._turns = True
-            return turn > self._thread
+            self._names_turns = True
+            return turn > self._thread  # ids that begin with their time: the later one is greater
+        if self._names_turns:
+            return False  # its turns tell more exactly than the clock
         written = seconds(value(line, "timestamp"))
-        if self._turns or written is None or self._began is None:
+        if written is None or self._began is None:
             return False
         return written > self._began + _COPYING
 

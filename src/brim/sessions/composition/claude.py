@@ -58,9 +58,8 @@ class ClaudeRequests(RequestsReader):
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
-        self._loose: list[
-            tuple[str, Label, str]
-        ] = []  # key, label and text of lines that no request has had yet
+        self._unsent: list[tuple[str, Label, str]] = []
+        """Key, label and text of each line that no request has had yet."""
         self._uuids = Bounded(20_000)  # which message a line is
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
@@ -141,7 +140,7 @@ class ClaudeRequests(RequestsReader):
         }
         parts = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
         later = {
-            key for key, _, _ in self._loose
+            key for key, _, _ in self._unsent
         }  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
         return {**parts, "records": records, "uuids": uuids[-2_000:], **state}
@@ -210,7 +209,7 @@ class ClaudeRequests(RequestsReader):
             "", *about, text(line, "shapeHash")[:_KEY], settings, recorded=True, resumed=resumed
         )
         self._records[text(line, "id")] = self._waiting
-        self._loose.clear()
+        self._unsent.clear()
 
     # Lines ----------------------------------------------------------------------------------------
 
@@ -307,15 +306,15 @@ class ClaudeRequests(RequestsReader):
             self.thread.items[hash_of(block)[:_KEY]] = self.thread.items[key]
         if uuid := text(line, "uuid"):
             self._uuids[uuid] = key
-        self._loose.append((key, (), ""))
+        self._unsent.append((key, (), ""))
 
     def _settle(self) -> None:
         """Put the lines that came since the last request into the window."""
-        for key, label, content in self._loose:
+        for key, label, content in self._unsent:
             if content and key not in self.thread.items:
                 self.thread.items[key] = tuple(self._labels.labelled(label, content))
-        self._window = self.thread.add(self._window, [key for key, _, _ in self._loose])
-        self._loose.clear()
+        self._window = self.thread.add(self._window, [key for key, _, _ in self._unsent])
+        self._unsent.clear()
 
     def _compact(self, about: Mapping[str, Any]) -> None:
         """Empty the window, but for the messages that the client says it keeps."""
@@ -331,11 +330,12 @@ class ClaudeRequests(RequestsReader):
         ]
         self._window = NOWHERE
         self._compacted = True
-        self._loose += [(key, (), "") for key in dict.fromkeys(keys)]
+        self._unsent += [(key, (), "") for key in dict.fromkeys(keys)]
 
     # What the client adds -------------------------------------------------------------------------
 
     def _attachment(self, line: Mapping[str, Any], attachment: Mapping[str, Any]) -> None:
+        """Take what the client adds to the next request by itself: reminders, files, memory."""
         kind = text(attachment, "type")
         if kind == "hook_success":
             self._labels.learn_hook(text(attachment, "command"), text(attachment, "stdout"))
@@ -343,26 +343,16 @@ class ClaudeRequests(RequestsReader):
         if kind == "prompt_snapshot":
             self._see_prompt(attachment)
             return
-        if kind == "instructions":
-            self._labels.learn_headings(text(file, "path") for file in items(attachment, "files"))
-        elif kind == "nested_memory":
-            self._labels.learn_headings([text(attachment, "path")])
-        elif kind == "mcp_instructions_delta":
-            self._labels.learn_headings(
-                name for name in items(attachment, "addedNames") if isinstance(name, str)
-            )
-        rendered = [text(part, "content") for part in items(line, "rendered")]
-        for content in rendered or [_unrendered(attachment)]:
-            inner = (
-                content.strip()
-                .removeprefix("<system-reminder>")
-                .removesuffix("</system-reminder>")
-                .strip()
-            )
-            if inner:
+        self._labels.learn_headings(_headings(kind, attachment))
+        contents = [text(part, "content") for part in items(line, "rendered")]
+        if not contents:
+            contents = [_unrendered(attachment)]
+        for content in contents:
+            words = _without_reminder_tags(content)
+            if words:
                 label = self._label_of(kind, attachment)
-                self._labels.learn(inner, label)
-                self._loose.append((f"a{mark(inner)}", label, inner))
+                self._labels.learn(words, label)
+                self._unsent.append((f"a{mark(words)}", label, words))
 
     def _label_of(self, kind: str, attachment: Mapping[str, Any]) -> Label:
         if kind == "hook_additional_context":
@@ -392,6 +382,23 @@ class ClaudeRequests(RequestsReader):
         elif before in self.thread.partial:
             self.thread.heads[before] = self.thread.heads[self._snapshot]
             self.thread.partial.discard(before)
+
+
+def _headings(kind: str, attachment: Mapping[str, Any]) -> list[str]:
+    """Return the memory files or MCP servers that an attachment of *kind* names."""
+    if kind == "instructions":
+        return [text(file, "path") for file in items(attachment, "files")]
+    if kind == "nested_memory":
+        return [text(attachment, "path")]
+    if kind == "mcp_instructions_delta":
+        return [name for name in items(attachment, "addedNames") if isinstance(name, str)]
+    return []
+
+
+def _without_reminder_tags(content: str) -> str:
+    words = content.strip()
+    words = words.removeprefix("<system-reminder>").removesuffix("</system-reminder>")
+    return words.strip()
 
 
 def _unrendered(attachment: Mapping[str, Any]) -> str:

@@ -313,12 +313,11 @@ class _Learned:
         self._ratio: float | None = None
         self._last = (0, 0)
         self._unresolved = 0
-        self._excess = (
-            0.0  # billed for what no part shows; it must not make every other part look larger
-        )
-        self._ends: list[
-            tuple[int, int]
-        ] = []  # the smallest and the largest request with a hidden part
+        self._excess = 0.0
+        """Tokens billed for what no part shows: they must not make every other part look larger."""
+        self._extremes: list[tuple[int, int]] = []
+        """The smallest and the largest request with a hidden part: its counted tokens, and those
+        that were billed."""
 
     def known(self, *, is_hidden: bool) -> KnownParts:
         """Return what is known now."""
@@ -332,14 +331,18 @@ class _Learned:
     def observe(
         self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool
     ) -> None:
-        """Take what one request was billed for."""
+        """Take what one request was billed for.
+
+        *local* are the tokens of its texts in the stand-in vocabulary; *own* those of images and
+        thinking, which no ratio changes.
+        """
         texts = billed - own
         if texts <= 0:
             return
         if unresolved:
             self._observe_growth(local, texts, unresolved)
         elif is_hidden:
-            self._observe_ends(local, texts)
+            self._observe_hidden(local, texts)
         elif local >= _LEAST_LOCAL:
             self._observe_all(local, texts)
         self._last = (local, texts)
@@ -352,11 +355,12 @@ class _Learned:
             added = 0.0
             if local > before:
                 added = (texts - billed) / (local - before)
-            if local < before:  # much has left: what wasn't explained may have gone with it
-                offs = (
-                    abs((texts - excess) / local - self._ratio) for excess in (0.0, self._excess)
-                )
-                self._excess *= next(offs) > next(offs)
+            if local < before:
+                # Much has left: what wasn't explained may have gone with it.
+                error_if_gone = abs(texts / local - self._ratio)
+                error_if_there = abs((texts - self._excess) / local - self._ratio)
+                if error_if_gone <= error_if_there:
+                    self._excess = 0.0
             elif texts - self._excess > local * self._ratio * (1 + _JUMP) and added > MOST_RATIO:
                 self._excess = texts - local * self._ratio
         ratio = (texts - self._excess) / local
@@ -366,30 +370,32 @@ class _Learned:
     def _observe_growth(self, local: int, texts: int, unresolved: int) -> None:
         """Take a request with messages that no line holds: only what came since the one before says
         something."""
-        before, billed = self._last
-        grown = 0
-        if unresolved == self._unresolved:
-            grown = local - before
-        if (
-            self._ratio is None
-            and grown >= _LEAST_SPAN
-            and LEAST_RATIO <= (texts - billed) / grown <= MOST_RATIO
-        ):
-            self._ratio = (texts - billed) / grown
+        if self._ratio is None and unresolved == self._unresolved:
+            before, billed_before = self._last
+            self._learn_ratio(local - before, texts - billed_before)
 
-    def _observe_ends(self, local: int, texts: int) -> None:
-        """Take a request with a hidden part: the ratio is that of the difference between two
-        requests."""
-        ends = sorted([*self._ends, (local, texts)])
-        self._ends = [ends[0], ends[-1]]
-        (smallest, small), (largest, large) = self._ends
-        if (
-            largest - smallest >= _LEAST_SPAN
-            and LEAST_RATIO <= (large - small) / (largest - smallest) <= MOST_RATIO
-        ):
-            self._ratio = (large - small) / (largest - smallest)
+    def _observe_hidden(self, local: int, texts: int) -> None:
+        """Take a request with a hidden part, such as tools that aren't recorded.
+
+        All requests have it, so it isn't in the difference between two of them: that tells the
+        ratio, and the ratio how large the hidden part is.
+        """
+        requests = sorted([*self._extremes, (local, texts)])
+        self._extremes = [requests[0], requests[-1]]
+        smallest, smallest_billed = requests[0]
+        largest, largest_billed = requests[-1]
+        self._learn_ratio(largest - smallest, largest_billed - smallest_billed)
         # The smallest request says most about what all of them share.
-        self._hidden = max(0, round(small - smallest * (self._ratio or self._prior.value)))
+        shown = smallest * (self._ratio or self._prior.value)
+        self._hidden = max(0, round(smallest_billed - shown))
+
+    def _learn_ratio(self, local: int, billed: int) -> None:
+        """Take that *local* counted tokens were *billed* as so many, if they are enough to tell."""
+        if local < _LEAST_SPAN:
+            return
+        ratio = billed / local
+        if LEAST_RATIO <= ratio <= MOST_RATIO:
+            self._ratio = ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class CodexRequests(RequestsReader):
                 self._labels.model = self._model
             elif isinstance(event, Usage):
                 thinking = count(line.content, "payload", "usage", "reasoning_output_tokens")
-                self._sent(event, thinking)
+                self._end_request(event, thinking)
             elif isinstance(event, StateSeen) and event.name == "folder":
                 self._folder = event.value
 
@@ -157,37 +157,46 @@ class CodexRequests(RequestsReader):
             )
             yield self._labels.piece(label or opening_label(words, "other") or fallback, words)
 
-    def _sent(self, event: Usage, thought: int) -> None:
-        place = self._window
-        model = event.model or self._model
-        sent = Sent(
-            event.request,
-            model,
-            event.time,
-            place,
+    def _end_request(self, usage: Usage, thinking: int) -> None:
+        """Take the request whose answer is over: *usage*, of which *thinking* tokens are reasoning.
+
+        What the model answered, and what came meanwhile, is in the window of the next request.
+        """
+        request = Sent(
+            usage.request,
+            usage.model or self._model,
+            usage.time,
+            self._window,
             self._head,
             "",
             recorded=False,
-            usage=event.tokens,
+            usage=usage.tokens,
         )
-        sent.compacts = self._summarizes
+        request.compacts = self._summarizes
         self._summarizes = False
-        self.thread.sent.append(sent)
-        for key in self._answered:
-            if key.startswith("r") and thought:
-                # Reasoning is sent back as it was: its size is what was reported.
-                self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
-                thought = 0
+        self.thread.sent.append(request)
+        self._measure_reasoning(thinking)
         self._window = self.thread.add(self._window, self._answered)
         self._answered = []
+
+    def _measure_reasoning(self, thinking: int) -> None:
+        """Give the answer's first reasoning item the *thinking* tokens that were reported.
+
+        Its text is encrypted, so it can't be counted; it is sent back as it was.
+        """
+        if not thinking:
+            return
+        for key in self._answered:
+            if _is_reasoning(key):
+                self.thread.items[key] = (RequestPiece((THINKING,), 0, thinking, key),)
+                return
 
     def _end_turn(self) -> None:
         """Leave out the reasoning of turns that are over: the provider does so too."""
         keys = self.thread.keys(self._window)
-        if any(key.startswith("r") for key in keys):
-            self._window = self.thread.add(
-                NOWHERE, [key for key in keys if not key.startswith("r")]
-            )
+        remaining = [key for key in keys if not _is_reasoning(key)]
+        if len(remaining) < len(keys):
+            self._window = self.thread.add(NOWHERE, remaining)
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
         history = [
@@ -198,6 +207,11 @@ class CodexRequests(RequestsReader):
             history = [{"type": "message", "role": "user", "content": content}]
         self._answered = []
         self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in history])
+
+
+def _is_reasoning(key: str) -> bool:
+    """Whether *key*, which begins with the first letter of its item's kind, is of reasoning."""
+    return key.startswith("r")
 
 
 def _output_text(output: object) -> str:

@@ -154,7 +154,7 @@ def labels_of(group: str) -> dict[str, Label]:
 
 
 def opening_label(words: str, group: str) -> Label | None:
-    """Return the label of the first opening of *group* that *said* begins with."""
+    """Return the label of the first opening of *group* that *words* begins with."""
     return next(
         (label for start, label in labels_of(group).items() if words.lstrip().startswith(start)),
         None,
@@ -174,12 +174,19 @@ class Labels:
         self._count = count
         self.model = model
         """The model that is used now, or its family: images take different tokens."""
-        self._known: dict[str, dict[tuple[int, str], Label]] = {}
-        self._calls = Bounded(20_000)
-        self._brims: set[str] = set()
+        self._learned: dict[str, dict[tuple[int, str], Label]] = {}
+        """The labels of whole texts, by the digest of their beginning, then by their size and
+        digest: so one is found in the middle of a longer text without trying all of them."""
+        self._call_labels = Bounded(20_000)
+        """The labels of the results of calls, by the call's id."""
+        self._texts_of_brim: set[str] = set()
+        """Digests of what brim's own hooks wrote."""
         self._headings: set[str] = set()
-        self._shared: dict[Label, Label] = {}
+        """The memory files and MCP servers that the client names."""
+        self._pooled: dict[Label, Label] = {}
+        """One object for all labels that are equal: a session has many pieces with each."""
         self.words: Label = (YOURS,)
+        """The label of a prompt: in a sub-agent's session, the main agent wrote it."""
         if is_agents:
             self.words = (TASK,)
 
@@ -187,37 +194,37 @@ class Labels:
         """Return what was learned as JSON values: labels and digests, no text."""
         learned = [
             (head, *key, label)
-            for head, labels in self._known.items()
+            for head, labels in self._learned.items()
             for key, label in labels.items()
         ]
         return {
             "known": learned,
-            "calls": list(self._calls.items()),
-            "brims": [*self._brims],
+            "calls": list(self._call_labels.items()),
+            "brims": [*self._texts_of_brim],
             "headings": [*self._headings],
         }
 
     def restore(self, row: Mapping[str, Any]) -> None:
         """Take what ``to_row`` gave."""
         for head, size, digest, label in row["known"]:
-            self._known.setdefault(head, {})[size, digest] = tuple(label)
+            self._learned.setdefault(head, {})[size, digest] = tuple(label)
         for id, label in row["calls"]:
-            self._calls[id] = tuple(label)
-        self._brims = set(row["brims"])
+            self._call_labels[id] = tuple(label)
+        self._texts_of_brim = set(row["brims"])
         self._headings = set(row["headings"])
 
     # What lines say -------------------------------------------------------------------------------
 
     def learn(self, words: str, label: Label) -> None:
-        """Take that the text *said* is what *label* says, wherever it stands."""
+        """Take that the text *words* is what *label* says, wherever it stands."""
         words = words.strip()
         if words:
-            self._known.setdefault(mark(words[:_HEAD]), {})[len(words), mark(words)] = label
+            self._learned.setdefault(mark(words[:_HEAD]), {})[len(words), mark(words)] = label
 
     def learn_call(self, id: str, name: str, raw_input: object) -> None:
         """Take that the call *id* was of the tool *name*."""
-        if id and name and id not in self._calls:
-            self._calls[id] = call_label(name, raw_input)
+        if id and name and id not in self._call_labels:
+            self._call_labels[id] = call_label(name, raw_input)
 
     def learn_headings(self, names: Iterable[str]) -> None:
         """Take that the client names these memory files or MCP servers: what else looks like a
@@ -231,13 +238,13 @@ class Labels:
                 answer = json.loads(stdout)
             except (ValueError, RecursionError):
                 answer = {}
-            self._brims.add(
+            self._texts_of_brim.add(
                 mark((text(answer, "hookSpecificOutput", "additionalContext") or stdout).strip())
             )
 
     def hook_label(self, event: str, words: str) -> Label:
         """Return whose text a hook's is: brim's, or another hook's."""
-        is_brims = mark(words.strip()) in self._brims or _BRIMS_TEXT.match(words.strip())
+        is_brims = mark(words.strip()) in self._texts_of_brim or _BRIMS_TEXT.match(words.strip())
         if is_brims:
             return (BRIM, event)
         return (REMINDERS, "hooks", event)
@@ -245,8 +252,8 @@ class Labels:
     # What texts are -------------------------------------------------------------------------------
 
     def piece(self, label: Label, words: str) -> RequestPiece:
-        """Return *said* as one piece."""
-        label = self._shared.setdefault(label, label)  # one label is that of many pieces
+        """Return *words* as one piece."""
+        label = self._pooled.setdefault(label, label)
         return RequestPiece(label, self._count(words) if words else 0, 0, mark(words))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
@@ -291,7 +298,7 @@ class Labels:
             yield self.media((IMAGES, "from you"), block)
         elif kind.endswith("_tool_result"):
             yield self.piece(
-                (RESULTS, *self._calls.get(text(block, "tool_use_id"), (kind,))),
+                (RESULTS, *self._call_labels.get(text(block, "tool_use_id"), (kind,))),
                 compact_json(block),
             )
         else:
@@ -311,7 +318,7 @@ class Labels:
         )
 
     def _result(self, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
-        label = self._calls.get(text(block, "tool_use_id"), ("unknown tool",))
+        label = self._call_labels.get(text(block, "tool_use_id"), ("unknown tool",))
         content = block.get("content")
         if isinstance(content, str):
             yield self.piece((RESULTS, *label), content)
@@ -353,7 +360,7 @@ class Labels:
         them."""
         begun = at = 0
         while at < len(words):
-            labelled_end = self._known_at(words, at)
+            labelled_end = self._learned_at(words, at)
             if labelled_end or (at > begun and self._opens(words, at)):
                 if words[begun:at].strip():
                     yield from self.labelled((), words[begun:at])
@@ -372,18 +379,18 @@ class Labels:
 
     def _exactly(self, words: str) -> Label | None:
         words = words.strip()
-        return self._known.get(mark(words[:_HEAD]), {}).get((len(words), mark(words)))
+        return self._learned.get(mark(words[:_HEAD]), {}).get((len(words), mark(words)))
 
-    def _known_at(self, words: str, at: int) -> tuple[Label, int] | None:
-        """Return the label of the longest known text that stands at *at*, and where it ends."""
-        candidates = self._known.get(mark(words[at : at + _HEAD].strip()), {})
+    def _learned_at(self, words: str, at: int) -> tuple[Label, int] | None:
+        """Return the label of the longest learned text that stands at *at*, and where it ends."""
+        candidates = self._learned.get(mark(words[at : at + _HEAD].strip()), {})
         for (size, digest), label in sorted(candidates.items(), reverse=True):
             if at + size <= len(words) and mark(words[at : at + size]) == digest:
                 return label, at + size
         return None
 
     def labelled(self, label: Label, words: str) -> Iterator[RequestPiece]:
-        """Give *said* under its *label*; without one, what its words say."""
+        """Yield *words* under its *label*; without one, under what they begin with."""
         stripped = words.lstrip()
         if label and label[0] in (YOURS, TASK, SUMMARY, RESULTS, BRIM):
             yield self.piece(label, words)
@@ -424,7 +431,7 @@ class Labels:
             yield self.piece((TOOLS, "mcp instructions"), words)
 
     def _heads(self, pattern: re.Pattern[str], words: str) -> list[re.Match[str]]:
-        """Return the headings in *said*; those that lines have named, if there are any."""
+        """Return the headings in *words*; those that lines have named, if there are any."""
         heads = list(pattern.finditer(words))
         return [head for head in heads if head[1] in self._headings] or heads
 

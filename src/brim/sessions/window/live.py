@@ -134,7 +134,7 @@ def follow(
                 last = time.monotonic()
             if once:
                 for tail in session.tails():
-                    yield Tick(tail.rest(), settled=False)
+                    yield Tick(tail.unfinished_events(), settled=False)
             yield Tick([])
             settled = True
             if once or (idle is not None and time.monotonic() - last >= idle):
@@ -257,7 +257,8 @@ class _Tail:
         self._stamp: tuple[int, int] | None = None
         """When the file was written and how long it was, if it is one value: a new value is read
         again."""
-        self._is_half = False
+        self._is_half_value = False
+        """Whether the file is one JSON value of which the end isn't written yet."""
 
     def watch(self, observer: LineObserver | None) -> None:
         """Take the file as the main thread's, whoever's it is, and show *observer* its lines."""
@@ -297,15 +298,19 @@ class _Tail:
             events += self._line_events
         return events
 
-    def rest(self) -> list[Event]:
-        """Return the events of a last line that has no end."""
-        self._counts.reader.agent = self._agent
-        begun: list[Event] = []
-        if self._is_half and self._file is not None:
+    def unfinished_events(self) -> list[Event]:
+        """Return the events of what isn't written to its end: a last line without a newline, or
+        half of a JSON value. ``lines`` waits for the rest of it.
+        """
+        self._counts.reader.agent = self._agent  # one reader for all files of the session
+        events: list[Event] = []
+        if self._is_half_value and self._file is not None:
+            # Read as lines, most of which are no objects: so they count as broken.
             self._file.seek(0)
-            begun = self._events(self._feed.objects(self._file.read(LONGEST_LINE)))
-        begun += self._events(self._feed.last_object())
-        return self._own([*begun, *self._counts.reader.finish()])
+            events += self._events(self._feed.objects(self._file.read(LONGEST_LINE)))
+        events += self._events(self._feed.last_object())
+        events += self._counts.reader.finish()
+        return self._own(events)
 
     def was_replaced(self) -> bool:
         """Whether another file has this name now, or this one is shorter than what was read of it,
@@ -335,9 +340,9 @@ class _Tail:
         """
         about = os.fstat(file.fileno())
         values = json_values(file)
-        self._is_half = values is None and _begins_a_value(file.read(_LONGEST_BRACKET))
+        self._is_half_value = values is None and _begins_a_value(file.read(_LONGEST_BRACKET))
         file.seek(0)
-        if values is None and not self._is_half:
+        if values is None and not self._is_half_value:
             return
         self._stamp = about.st_mtime_ns, about.st_size
         self.size = file.seek(0, os.SEEK_END)

@@ -158,24 +158,34 @@ class Occupancy:
         return True
 
     def _compact(self, event: Compaction) -> bool:
-        """Take a compaction, and return whether it is a new one: what the client says is left is in
-        the window."""
+        """Take a compaction, and return whether it is a new one."""
         key = (event.session, event.trigger, event.before, event.after, event.time)
-        if key in self._boundaries and key[2:] != (None, None, None):
-            return False
+        is_identified = key[2:] != (None, None, None)
+        if is_identified and key in self._boundaries:
+            return False  # a line that is repeated
         self._boundaries[key] = None
-        left = whole(event.after)
-        if left or 0 < self.overhead < self.used_tokens:
-            self.basis = "guess"
-            if left:
-                self.basis = "compaction"
-            self.input_tokens = left or self.overhead
-            self.cache_creation_input_tokens = self.cache_read_input_tokens = 0
+        self._hold_compacted(whole(event.after))
         self._request = ""
         self._answer = 0
         self._last_output = 0
         self.compactions += 1
         return True
+
+    def _hold_compacted(self, left: int) -> None:
+        """Take what a compaction left: *left* tokens, or if that is 0, the client doesn't say.
+
+        Then what is in every prompt is a guess, unless the window would grow by it.
+        """
+        if left:
+            self.basis = "compaction"
+            self.input_tokens = left
+        elif 0 < self.overhead < self.used_tokens:
+            self.basis = "guess"
+            self.input_tokens = self.overhead
+        else:
+            return
+        self.cache_creation_input_tokens = 0
+        self.cache_read_input_tokens = 0
 
     def _see_model(self, model: str, asked: str) -> None:
         """Take the *model*; what was *asked* for stays if it only says more: which window."""

@@ -147,6 +147,10 @@ def _is_empty_text(part: object) -> bool:
 
 
 def _pydantic(message: object) -> Block:
+    """Return a request or a response of pydantic-ai as one message.
+
+    A request can hold the system prompt among its parts; alone it becomes a system message.
+    """
     role = PYDANTIC_KINDS[string(get(message, "kind"))]
     system: list[Block] = []
     blocks: list[object] = []
@@ -157,10 +161,13 @@ def _pydantic(message: object) -> Block:
             blocks += _pydantic_part(part)
     if system and not blocks:
         return {"role": "system", "content": system}
-    results = 0
-    while results < len(blocks) and get(blocks[results], "type") == "tool_result":
-        results += 1
-    return {"role": role, "content": [*blocks[:results], *system, *blocks[results:]]}
+    # Anthropic takes the results of tools only at the beginning of a message.
+    after_results = 0
+    while after_results < len(blocks) and get(blocks[after_results], "type") == "tool_result":
+        after_results += 1
+    results = blocks[:after_results]
+    others = blocks[after_results:]
+    return {"role": role, "content": [*results, *system, *others]}
 
 
 def _pydantic_part(part: object) -> list[object]:
