@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,7 +20,7 @@ from brim.errors import StoreError
 from brim.files import open_safely
 from brim.hooks.state import HookWorkspace
 from brim.rules.losses import forget_losses, losses
-from brim.workspace import LAST_LIMITS, NO_LIMITS, without_controls
+from brim.workspace import without_controls
 
 KEPT = "attention"
 """Kept for a session while there is something that ``brim rules trust`` would ask about."""
@@ -41,6 +42,8 @@ STAMPS = "stamps"
 """Kept for a session: how the files looked that steer agents, at its last event."""
 USERS_FILES = ("rules.toml", "config.yaml", "removed.toml", "bin/hook")
 """Files in the user's folder that only a person changes."""
+MOST_STATES = 6
+"""Files of the last sessions that are looked at when a database isn't there."""
 JOURNAL = (".context", "journal.jsonl")
 RECORDS = ("state.db", "index.db")
 """Databases that nobody replaces while a session goes on."""
@@ -200,22 +203,23 @@ def losses_of_records(home: str) -> list[str]:
 
 
 def _is_gone(path: str, home: str) -> bool:
-    """Whether the database *path*, which sessions have used before, isn't there."""
+    """Whether the database *path*, which one of the last sessions had, isn't there."""
     if os.path.exists(path):
         return False
-    if path.endswith("index.db") and not _has_limits(home):
-        return False
-    try:
-        return any(name.endswith(".json") for name in os.listdir(os.path.join(home, STATES)))
-    except OSError:
-        return False
+    stamp = re.escape(json.dumps(path)) + r": ?\["
+    return any(re.search(stamp, text) for text in _last_states(home))
 
 
-def _has_limits(home: str) -> bool:
-    try:
-        return os.path.getsize(os.path.join(home, LAST_LIMITS)) > NO_LIMITS
-    except OSError:
-        return False
+def _last_states(home: str) -> list[str]:
+    """Return what is remembered of the last sessions."""
+    texts: list[str] = []
+    with suppress(OSError):
+        entries = [entry for entry in os.scandir(os.path.join(home, STATES)) if entry.is_file()]
+        entries.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+        for entry in entries[:MOST_STATES]:
+            with open(entry.path, encoding="utf-8", errors="replace") as file:
+                texts.append(file.read(LARGEST_SETTINGS))
+    return texts
 
 
 def set_aside(home: str) -> list[str]:

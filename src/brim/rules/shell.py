@@ -37,7 +37,28 @@ _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 """Options of ``find`` with a command after them."""
 _VALUED_OF_PARALLEL = ("-j", "-a", "-n", "-N", "-S", "-P")
 """Options of ``parallel`` that a value follows."""
-_VALUED_OF_SSH = tuple("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w".split())
+_VALUED_OF_SSH = (
+    "-b",
+    "-c",
+    "-D",
+    "-E",
+    "-e",
+    "-F",
+    "-I",
+    "-i",
+    "-J",
+    "-L",
+    "-l",
+    "-m",
+    "-O",
+    "-o",
+    "-p",
+    "-Q",
+    "-R",
+    "-S",
+    "-W",
+    "-w",
+)
 _CODE_OPTIONS = ("-c", "-command", "/c", "/k")
 """Options of the shells of Windows after which the rest is the text to run."""
 _KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
