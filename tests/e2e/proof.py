@@ -43,7 +43,7 @@ class Everyday:
 
 
 RULES = (
-    Everyday("Use pnpm, not npm.", "cd web && npm i left-pad", "npm i left-pad", deny="Bash(npm install:*)"),
+    Everyday("Use pnpm, not npm.", "cd web && npm i left-pad; cd ..", "npm i left-pad", deny="Bash(npm install:*)"),
     Everyday("Use uv, never pip.", "pip install httpx", deny="Bash(pip install:*)"),
     Everyday("Never force-push.", "git push origin topic --force", deny="Bash(git push --force:*)"),
     Everyday("Never push to main.", "git push origin HEAD:main", deny="Bash(git push origin main:*)"),
