@@ -108,19 +108,19 @@ def find_leftovers(installation: Installation, backups: Sequence[str]) -> Leftov
 
 def _projects(installation: Installation) -> list[str]:
     """Return the projects that brim has seen on this machine, without the home folder."""
-    seen = {installation.project, installation.limits_project}
-    seen.update(trusted_projects(installation.home))
+    projects = {installation.project, installation.limits_project}
+    projects.update(trusted_projects(installation.home))
     for path, record in installation.records.items():
         if record.scope == "project":
-            seen.add(Target(record.agent, record.scope, path).project)
+            projects.add(Target(record.agent, record.scope, path).project)
     # Not the workspace's index, which needs settings without a mistake.
     stored = index_path(installation.environ)
     home = home_folder(installation.environ)
     if is_stored(stored):
         with suppress(BrimError), SessionIndex(stored, home=home) as index:
-            seen.update(project for _, project in index.owners().values())
+            projects.update(project for _, project in index.owners().values())
     folders = set()
-    for project in filter(None, seen):
+    for project in filter(None, projects):
         folders.add(os.path.realpath(project))
         folders.update(_worktrees(project))
     folders.discard(os.path.realpath(home))
