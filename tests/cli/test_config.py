@@ -202,6 +202,14 @@ def test_set_writes_nothing_that_would_be_wrong(brim: Brim, words: list[str], me
     assert (brim.home / ".brim/config.yaml").read_text() == "# mine\n"
 
 
+@pytest.mark.parametrize("words", [(), ("usage",), ("report",), ("limit", "+10%")])
+def test_a_mistake_in_the_settings_says_what_to_do(brim: Brim, words: tuple[str, ...]) -> None:
+    brim.configure(user="mode: [auto\n")
+    ran = brim(*words)
+    assert ran.code == 2
+    assert "correct that line in an editor" in ran.err
+
+
 def test_set_refuses_a_broken_file_and_leaves_it(brim: Brim) -> None:
     brim.configure(user="mode: [auto\n")
     ran = brim("config", "set", "mode", "exact")
@@ -356,7 +364,7 @@ def test_an_error_names_the_file_the_line_and_the_key(
     ran = brim("dev", "count", "x")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"brim: config: {brim.cwd}/.brim/config.yaml:{line}: ")
-    assert ran.err.count("\n") == 1
+    assert ran.err.count("\n") == 2, "the mistake, and what to do about it"
     for word in words:
         assert word in ran.err
 

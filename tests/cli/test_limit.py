@@ -150,7 +150,29 @@ def test_what_is_stopped_comes_first_with_the_command_that_lets_it_go_on(
     assert limits(brim)["8/day"]["amount"] == 8_000_000
 
 
-def test_plus_10_percent_needs_a_limit_that_is_reached(brim: Brim, shop: Path) -> None:
+def test_plus_10_percent_raises_again_where_the_next_request_would_go_over(
+    brim: Brim, shop: Path
+) -> None:
+    brim("limit", "1/day", "20/week")
+    spend(brim, 0.9)
+    assert brim("limit", "+10%").code == 0
+    assert limits(brim)["1/day"]["amount"] == 1_100_000
+    assert brim("limit", "+10%").code == 0
+    shown = limits(brim)
+    assert shown["1/day"]["amount"] == 1_200_000
+    assert shown["20/week"]["amount"] == 20_000_000
+
+
+def test_raising_a_limit_without_its_period_names_the_limits_there_are(
+    brim: Brim, shop: Path
+) -> None:
+    brim("limit", "5/day", "20/week")
+    ran = brim("limit", "raise", "8")
+    assert ran.code == 2
+    assert "here: 5/day, 20/week" in ran.err
+
+
+def test_plus_10_percent_needs_a_limit_that_is_used(brim: Brim, shop: Path) -> None:
     brim("limit", "5/day")
     answer = brim("limit", "+10%")
     assert answer.code == 2

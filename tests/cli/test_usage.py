@@ -67,7 +67,9 @@ def test_what_the_client_counts_beyond_its_lines_is_a_row_of_its_own(brim: Brim)
     found = asked(brim)
     assert found["total"]["cost"] == 105
     assert found["unattributed"]["cost"] == 600_000 - 105
-    assert brim("usage").lines[-2].split()[0] == "unattributed"
+    lines = brim("usage").lines
+    assert lines[-3].split()[0] == "unattributed"
+    assert lines[-2].split() == ["in", "all", "$0.60"]
     assert asked(brim, "--since", "2026-01-06")["unattributed"]["sessions"] == 0
 
 

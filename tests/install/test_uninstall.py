@@ -100,7 +100,9 @@ def test_without_brims_folder_its_hooks_are_found(brim: Brim) -> None:
 def test_where_nothing_is_nothing_is_done(brim: Brim) -> None:
     ran = alone(brim, "uninstall")
     assert (ran.code, ran.out) == (0, "")
-    assert alone(brim, "uninstall", "--json").json == {"agents": [], "broken": [], "dry_run": False}
+    answer = alone(brim, "uninstall", "--json").json
+    assert (answer["agents"], answer["broken"], answer["dry_run"]) == ([], [], False)
+    assert not any(answer["leftovers"].values())
     assert tree(brim.home) == {}
 
 

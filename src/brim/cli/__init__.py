@@ -22,7 +22,10 @@ from textwrap import dedent
 from brim import __version__
 from brim.cli.options import Command, add_json
 from brim.cli.output import end_with_reader, note, prepare_output, say_json
-from brim.errors import BrimError, PersonNeeded
+from brim.errors import BrimError, ConfigError, PersonNeeded
+
+MISTAKE = "correct that line in an editor; until then your limits go on applying: brim limit"
+"""What a person reads after a mistake in a settings file."""
 
 LISTED = {
     "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
@@ -101,6 +104,8 @@ def main() -> None:
             sys.stdout.flush()
     except BrimError as error:
         note(str(error))
+        if isinstance(error, ConfigError) and "config.yaml:" in str(error):
+            note(MISTAKE)
         code = 2
         if isinstance(error, PersonNeeded):
             code = 1

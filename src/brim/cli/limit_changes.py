@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brim.cli.asking import need_person
+from brim.cli.index_reading import brought_up_to_date
 from brim.cli.output import home_path, note
 from brim.errors import InputError
 from brim.money.book import LimitBook
 from brim.money.changing import (
     change_limits,
+    holding,
     limits_to_set,
     loosens,
     raised_by_tenth,
@@ -55,6 +57,8 @@ def change(options: Namespace, workspace: Workspace) -> None:
     project = EVERYTHING if options.everywhere else workspace.limits_project
     if not project:
         raise InputError("the current folder was deleted: go to another, or use --all")
+    if words.action == TENTH:  # what is reached depends on what was spent just now
+        brought_up_to_date([], config=workspace.config).index.close()
     limits = change_limits(
         os.path.join(workspace.home, "config.yaml"),
         lambda limits: _changed(limits, words, project, workspace, options),
@@ -114,17 +118,17 @@ def _changed(
                 workspace.limit_settings, index, workspace.environ, workspace.now
             )
             standings = book.standings(project)
-        stopped = [
-            standing
-            for standing in standings
-            if standing.is_stopped and standing.limit.project == project
-        ]
-        return raised_by_tenth(limits, stopped)
+        own = [standing for standing in standings if standing.limit.project == project]
+        return raised_by_tenth(limits, holding(own))
     new = limits_to_set(words.texts, project, subagent=options.subagent, now=workspace.now)
     earlier = {limit.kind for limit in limits}
     if words.action == "raise" and new[0].kind not in earlier:
+        names = [limit.text for limit in limits if limit.project == project]
+        listing = ""
+        if names:
+            listing = f"; here: {', '.join(names)}"
         raise InputError(
-            f"There is no such limit here to raise. To set one: brim limit {new[0].text}"
+            f"There is no such limit to raise{listing}. To set one: brim limit {new[0].text}"
         )
     changed = with_new(limits, new)
     if loosens(workspace.limit_settings.limits, changed, workspace.now):

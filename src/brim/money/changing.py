@@ -14,7 +14,7 @@ from brim.money.amounts import PERCENT, USD
 from brim.money.limits import SpendingLimit, read_limit
 from brim.money.periods import SUBAGENT, TOTAL
 from brim.money.settings import KEY, read_limits, replaced
-from brim.money.standing import LimitStanding
+from brim.money.standing import LimitStanding, nearest
 from brim.money.writing import with_limits
 
 NO_LIMIT = math.inf
@@ -96,6 +96,22 @@ def _named(limits: Sequence[SpendingLimit], text: str) -> list[SpendingLimit]:
     return named
 
 
+def holding(standings: Sequence[LimitStanding]) -> list[LimitStanding]:
+    """Return those of *standings* that hold an agent.
+
+    A hook also stops before a request that would go over a limit. What that would cost isn't known
+    here, so without a limit that is reached it's the nearest of which anything is spent.
+    """
+    stopped = [standing for standing in standings if standing.is_stopped]
+    if stopped:
+        return stopped
+    used = [standing for standing in standings if standing.spent and standing.limit.unit != PERCENT]
+    next_one = nearest(used)
+    if next_one is None:
+        return []
+    return [next_one]
+
+
 def raised_by_tenth(
     limits: Sequence[SpendingLimit], stopped: Sequence[LimitStanding]
 ) -> list[SpendingLimit]:
@@ -108,7 +124,8 @@ def raised_by_tenth(
     ]
     if not raised:
         raise InputError(
-            "No limit in dollars or tokens is reached here, so there is nothing to go on with."
+            "Nothing is spent of a limit in dollars or tokens here, so there is nothing to go on"
+            " with."
             " To raise one: brim limit raise 8/day"
         )
     return replaced(limits, raised)

@@ -495,10 +495,13 @@ def name_for(text: str) -> str:
 
     >>> name_for("Please always use uv, and never pip."), name_for("!")
     ('use-uv-never-pip', 'rule')
+    >>> name_for("Don't touch the legacy folder")
+    'dont-touch-legacy-folder'
     """
     words: list[str] = []
     for match in _WORD.finditer(mask(text)):
-        word = match[0].casefold().replace("’", "'")
+        # An apostrophe would be a quote in the shell in which the name is typed.
+        word = match[0].casefold().replace("’", "").replace("'", "")
         if word in _FILLERS:
             continue
         longer = "-".join([*words, word])

@@ -156,6 +156,8 @@ def _total_rows(report: UsageReport) -> list[list[str]]:
         rows.append(_unattributed(report))
     if report.estimates:
         rows.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
+    if len(rows) > 1 and not report.unpriced and not report.unattributed["unpriced_sessions"]:
+        rows.append(["in all", *[""] * 5, dollars(report.spent)])
     return rows
 
 
