@@ -575,3 +575,8 @@ def test_a_folder_that_cant_be_written_is_said(brim: Brim) -> None:
         assert PNPM in brim("rules", "why", "--text").out
     finally:
         folder.chmod(0o700)
+
+
+def test_a_rule_gets_a_name_that_needs_no_quotes_in_a_shell(brim: Brim) -> None:
+    brim("learn", "--user", "Don't touch the folder, it’s old")
+    assert "dont-touch-folder-its-old" in brim("rules").out

@@ -132,3 +132,14 @@ def test_uninstalling_says_what_stays(brim: Brim) -> None:
     assert "your rules, limits and records stay in ~/.brim" in ran.err
     assert "stay in 2 places" in ran.err
     assert "brim uninstall --purge" in ran.err
+
+
+def test_the_memory_of_a_worktree_goes_too(brim: Brim) -> None:
+    install_everything(brim)
+    git(brim.cwd, "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m.")
+    worktree = brim.home.parent / "worktree"
+    git(brim.cwd, "worktree", "add", "-q", str(worktree))
+    secret = (brim.home / ".brim/secret").read_text().strip()
+    make_folder(str(worktree / ".context"), secret)
+    assert alone(brim, "uninstall", "--purge", "--yes").code == 0
+    assert not (worktree / ".context").exists()

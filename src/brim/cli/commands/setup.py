@@ -266,7 +266,8 @@ def _show_uninstalled(result: Uninstalled) -> None:
         _show_leftovers(result.leftovers, "would be removed")
     if not result.changes and not result.broken:
         note("brim isn't installed in any agent; nothing was changed")
-        _note_leftovers(result.leftovers)
+        if not result.purge:
+            _note_leftovers(result.leftovers)
         return
     if result.dry_run:
         show_differences([*result.changes, *result.commands])
@@ -283,7 +284,7 @@ def _show_purged(result: Uninstalled) -> None:
     if rows:
         print(table(rows))
     _show_leftovers(result.leftovers, "removed")
-    note("nothing of brim is left but the program: pip uninstall brim")
+    note("the program itself is still there: pip uninstall brim")
 
 
 def _note_leftovers(leftovers: Leftovers) -> None:
