@@ -148,6 +148,7 @@ LONGEST_REPEAT = 80
 STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
 """A line of code as far as the quote that is still open."""
 SIGN_GROUPS = ("typed", "comma", "attribute", "call", "tag", "sign")
+WEAK_LABELS = ("authentication", "signature")
 ASSIGNMENT_SIGNS = (":=", ":-", "=>", "?=")
 
 
@@ -170,6 +171,21 @@ class SecretName(PlainData):
     def is_strong(self) -> bool:
         """Whether its name alone makes a value a secret."""
         return self.label in ("password", "secret") or "secret" in self.before.lower()
+
+    @property
+    def is_password(self) -> bool:
+        """Whether it's a whole word for a password: ``pass`` and ``pw`` mean more."""
+        return self.label == "password" and len(self.word) > 4
+
+    @property
+    def is_named_well(self) -> bool:
+        """Whether its name or the words before it say that it's a secret."""
+        return self.is_strong or self.is_qualified
+
+    @property
+    def suits_random(self) -> bool:
+        """Whether a random value is its secret: many things are called a key."""
+        return bool(self.sign) or self.label != "key" or self.is_named_well
 
     @property
     def last(self) -> str:
@@ -534,17 +550,15 @@ def _bare_is_secret(name: SecretName, value: str, end: int) -> bool:
     """Whether a value without quotes is a secret, and not code or the next word of a sentence."""
     if _bare_is_other(name, value):
         return False
-    is_named_well = name.is_strong or name.is_qualified
-    if is_random(value) and (name.sign or is_named_well or name.label != "key"):
+    if is_random(value) and name.suits_random:
         return True
-    if name.sign == "":
-        is_password = name.label == "password" and len(name.word) > 4
-        return is_password and is_odd(value) and value[0] not in "&*"
-    if name.is_assigned and name.label not in ("authentication", "signature"):
+    if not name.sign:
+        return name.is_password and is_odd(value) and value[0] not in "&*"
+    if name.is_assigned and name.label not in WEAK_LABELS:
         return _is_assigned_secret(name, value)
     if name.sign == "=":
-        return is_named_well and _assignment_is_secret(name, value, end)
-    return is_named_well and _entry_is_secret(name, value, end)
+        return name.is_named_well and _assignment_is_secret(name, value, end)
+    return name.is_named_well and _entry_is_secret(name, value, end)
 
 
 def _is_assigned_secret(name: SecretName, value: str) -> bool:

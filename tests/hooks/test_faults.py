@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -92,3 +93,18 @@ def test_a_clock_that_has_gone_back_is_said_once(
     assert is_refused(world)
     assert "clock" not in start(world)
     assert "clock" not in status_line(world)
+
+
+@pytest.mark.parametrize("fault", ["full", "read-only"])
+def test_a_disk_that_takes_nothing_is_said(
+    world: World, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    start(world)
+    if fault == "full":
+        full = os.statvfs_result((1,) * 4 + (0,) * 6)
+        monkeypatch.setattr(os, "statvfs", lambda _: full)
+    else:
+        monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "nothing is remembered until" in start(world)
+    assert "a file is broken" in status_line(world)
+    assert is_refused(world)

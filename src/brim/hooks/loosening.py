@@ -47,7 +47,7 @@ _SETTERS = ("export", "declare", "set", "setenv", "setx", "launchctl", "systemct
 _WITHOUT_SETTINGS = ("--bare", "--setting-sources", "--pure")
 _HOOKS_OFF = r"disableAllHooks|\bhooks\s*=\s*[f{\[]|\{.*\bhooks\b"
 """Settings on a command line that take the place of an agent's hooks."""
-_HOMES = ("HOME=", "BRIM_HOME=")
+_HOME = "HOME="
 _SUBSHELL_HOME = r"(?<!\$)\([^()]*\bHOME="
 _TEMPORARY = r"\$\(mktemp\b|`mktemp\b"
 _PROFILES = r"(?:rc|profile|env\w*|ENV_FILE|login|\.fish|environment)[\"']?$"
@@ -87,10 +87,9 @@ def _with_other_home(commands: list[RanCommand], paths: ShellPaths) -> set[int]:
     changes nothing of theirs there."""
     places: set[int] = set()
     is_other = False
-    text = paths.text.replace("BRIM_HOME", "HOME")
-    if "HOME=" not in text or "BRIM_" in text:
+    if _HOME not in paths.text or "BRIM_" in paths.text:
         return places
-    if re.search(_SUBSHELL_HOME, text):
+    if re.search(_SUBSHELL_HOME, paths.text):
         return places
     is_inside = False
     for place, command in enumerate(commands):
@@ -109,15 +108,14 @@ def _with_other_home(commands: list[RanCommand], paths: ShellPaths) -> set[int]:
 def _is_other_home(settings: Iterable[str], paths: ShellPaths, *, is_other: bool) -> bool:
     """Whether *settings* set another home; without one, it stays as it was."""
     for setting in settings:
-        if not setting.startswith(_HOMES):
+        if not setting.startswith(_HOME):
             continue
-        folder = paths.spelled_out(setting.partition("=")[2])
+        folder = paths.spelled_out(setting.removeprefix(_HOME))
         if folder == OPEN:
             return re.search(_TEMPORARY, paths.text) is not None
         if "$" in folder or "`" in folder:
             return re.match(_TEMPORARY, folder) is not None
-        is_persons = any(paths.protected(f"{folder}/{name}") for name in (".brim", "rules.toml"))
-        return folder.startswith("/") and not is_persons
+        return folder.startswith("/") and not paths.protected(f"{folder}/.brim")
     return is_other
 
 
@@ -270,14 +268,13 @@ def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
 def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
     """Whether an agent is started with other settings than its user's; *names* are the variables
     that are set by then."""
-    if any(word.partition("=")[0] in _WITHOUT_SETTINGS for word in words):
+    options = {word.partition("=")[0] for word in words}
+    if not options.isdisjoint(_WITHOUT_SETTINGS) or {"--disable", "hooks"} <= options:
         return True
     if any(re.search(_HOOKS_OFF, word) for word in words):
         return True
-    if "--disable" in words and "hooks" in words:
-        return True
     places = {"HOME", *[agent.places.variable for agent in every_agent()]}
-    return any(name.startswith("BRIM_") or name in places for name in names)
+    return not places.isdisjoint(names) or any(name.startswith("BRIM_") for name in names)
 
 
 def _is_kept(command: RanCommand) -> bool:

@@ -4,7 +4,8 @@ What is special about an agent is in its ``SETTINGS``. ``agents`` finds the agen
 of them is brim's, ``shell`` quotes commands for their shells, and ``changes`` says what was in a
 file before and what it becomes. ``installation`` is what is installed here, and the only place that
 writes it. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
-settings from git. ``setup`` is ``brim init`` and ``uninstall``, ``pausing`` is ``brim pause``.
+settings from git. ``setup`` is ``brim init`` and ``uninstall``, ``leftovers`` is what ``uninstall
+--purge`` removes, ``pausing`` is ``brim pause``.
 
 ``consent`` asks before a project may steer agents, ``floop_traces`` finds floop still in use.
 

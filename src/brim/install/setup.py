@@ -30,6 +30,7 @@ from brim.install.floop_traces import floop_traces
 from brim.install.git_exclude import hide, not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, remove_launchers
+from brim.install.leftovers import NOTHING_LEFT, Leftovers, find_leftovers
 from brim.install.shell import server_command
 
 EXPERIMENTAL = "hooks on Windows are experimental: they were never run inside the agents there"
@@ -123,6 +124,12 @@ class Uninstalled:
     """What removes the plugins that are still there."""
     is_complete: bool = False
     """Whether brim is in no agent any more."""
+    leftovers: Leftovers = NOTHING_LEFT
+    """What stays apart from the agents' settings, or was removed by ``purge``."""
+    purge: bool = False
+    """Whether that is removed too, as far as brim is in no agent any more."""
+    purged: bool = False
+    """Whether it was removed."""
 
     @property
     def exit_code(self) -> int:
@@ -144,7 +151,13 @@ class Uninstalled:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"agents": self.agents, "broken": self.broken, "dry_run": self.dry_run}
+        return {
+            "agents": self.agents,
+            "broken": self.broken,
+            "dry_run": self.dry_run,
+            "leftovers": self.leftovers.to_dict(),
+            "purged": self.purged,
+        }
 
 
 # init ---------------------------------------------------------------------------------------------
@@ -315,18 +328,24 @@ def uninstall(
     folder: str | None,
     *,
     agents: Sequence[str] = (),
+    purge: bool = False,
     dry_run: bool = False,
 ) -> Uninstalled:
     """Take brim out of *agents* (default: all), in every project. A file that is as brim left it
-    becomes as it was."""
+    becomes as it was.
+
+    With *purge*, everything else that brim wrote is removed too, once brim is in no agent any more.
+    """
     installation = Installation(environ, folder)
     agents = agents or agent_names()
-    result = Uninstalled(installation.home, [], [], dry_run)
+    result = Uninstalled(installation.home, [], [], dry_run, purge=purge)
     for target in installation.targets(agents):
         _plan_removal(result, installation, target)
     for path, record in installation.records.items():
         if record.agent in [f"{agent}{COMMAND}" for agent in agents]:
             result.commands.append(installation.plan_removal(Target(record.agent, "user", path)))
+    backups = [name for record in installation.records.values() for name in record.backups]
+    result.leftovers = find_leftovers(installation, backups)
     if dry_run:
         return result
     result.backups = installation.apply([*result.changes, *result.commands], installing=False)
@@ -336,6 +355,10 @@ def uninstall(
     result.is_complete = not installation.records and not result.plugins
     if result.is_complete:
         remove_launchers(installation.home)
+    result.leftovers = result.leftovers.after(result.backups.values())
+    if purge and result.is_complete and not result.broken:
+        result.broken += result.leftovers.remove()
+        result.purged = not result.broken
     served = served_agents(environ, installation.project)
     result.served = [agent for agent in served if agent in agents]
     return result

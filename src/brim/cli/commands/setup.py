@@ -11,7 +11,7 @@ from difflib import unified_diff
 from typing import Any
 
 from brim.agents import agent_at_work
-from brim.cli.asking import add_yes, need_person
+from brim.cli.asking import add_yes, need_person, says_yes
 from brim.cli.commands.config import show_setting
 from brim.cli.commands.trust import trust as trust_command
 from brim.cli.options import add_json, command, option, token_budget, whole_number
@@ -25,12 +25,14 @@ from brim.cli.output import (
 )
 from brim.cli.rule_options import scope_option
 from brim.cli.tables import facts, table
+from brim.errors import InputError
 from brim.install import pausing, setup
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import SettingsChange
 from brim.install.doctor import diagnose
 from brim.install.findings import FIX, OFF, OK, WRONG, Diagnosis, Finding
 from brim.install.git_exclude import exclude_file
+from brim.install.leftovers import Leftovers
 from brim.install.setup import Installed, Uninstalled
 from brim.tokens.counters import counter_for
 from brim.workspace import working_folder
@@ -188,7 +190,12 @@ _STATES = {
 
 @command(
     agent_option("all of them"),
-    option("--dry-run", action="store_true", help="only show what would be done"),
+    option(
+        "--purge",
+        action="store_true",
+        help="also remove your rules, limits and records, and the memory of projects",
+    ),
+    add_yes,
     add_json,
 )
 def uninstall(options: Namespace) -> int:
@@ -198,20 +205,52 @@ def uninstall(options: Namespace) -> int:
     else. A file that you haven't changed since is restored exactly. Your rules and brim's own
     settings stay, so 'brim init' brings it all back.
 
+    With --purge, brim lists what else it wrote, asks, and removes that too: ~/.brim, the .brim and
+    .context of projects, and backups of settings. What git tracks stays.
+
     Examples:
       brim uninstall --dry-run
       brim uninstall
       brim uninstall --agent codex
+      brim uninstall --purge
     """
     if not options.dry_run:
         need_person("uninstalls brim")
+    if options.purge and options.agent:
+        raise InputError("--purge removes everything, so it takes no --agent")
+    if options.purge and not options.dry_run and not _agrees_to_purge(options):
+        return 1
     result = setup.uninstall(
-        os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
+        os.environ,
+        working_folder(),
+        agents=agents_of(options.agent),
+        purge=options.purge,
+        dry_run=options.dry_run,
     )
     notes = [_served_note(agent) for agent in result.served]
     notes += result.broken
     notes += [f"brim's plugin is still there: '{command}' removes it" for command in result.plugins]
     return emit(result, _show_uninstalled, options.as_json, *notes, code=result.exit_code)
+
+
+def _agrees_to_purge(options: Namespace) -> bool:
+    """List what would be removed, and ask."""
+    planned = setup.uninstall(os.environ, working_folder(), dry_run=True)
+    if not planned.leftovers.paths:
+        return True
+    if not options.as_json:
+        _show_leftovers(planned.leftovers, "to be removed")
+    question = "Remove brim from your agents, and all of that for good?"
+    return says_yes(question, yes=options.yes)
+
+
+def _show_leftovers(leftovers: Leftovers, heading_text: str) -> None:
+    for path in leftovers.paths:
+        print(f"{heading_text}: {home_path(path)}")
+    for folder in leftovers.shared:
+        print(f"stays: {home_path(folder)}: git tracks files in it")
+    if leftovers.foreign_home:
+        print(f"stays: {home_path(leftovers.foreign_home)}: remove it yourself (BRIM_HOME)")
 
 
 def _served_note(agent: str) -> str:
@@ -220,8 +259,14 @@ def _served_note(agent: str) -> str:
 
 
 def _show_uninstalled(result: Uninstalled) -> None:
+    if result.purged:
+        _show_purged(result)
+        return
+    if result.dry_run and result.purge:
+        _show_leftovers(result.leftovers, "would be removed")
     if not result.changes and not result.broken:
         note("brim isn't installed in any agent; nothing was changed")
+        _note_leftovers(result.leftovers)
         return
     if result.dry_run:
         show_differences([*result.changes, *result.commands])
@@ -229,8 +274,29 @@ def _show_uninstalled(result: Uninstalled) -> None:
     _print_agents(rows, "backup with brim", result.backups)
     if result.dry_run:
         note("nothing was changed")
-    elif result.is_complete and os.path.isdir(result.home):
-        note(f"your rules stay in {result.home}")
+    elif result.is_complete:
+        _note_leftovers(result.leftovers)
+
+
+def _show_purged(result: Uninstalled) -> None:
+    rows = [_uninstalled_row(agent, dry_run=False) for agent in result.agents]
+    if rows:
+        print(table(rows))
+    _show_leftovers(result.leftovers, "removed")
+    note("nothing of brim is left but the program: pip uninstall brim")
+
+
+def _note_leftovers(leftovers: Leftovers) -> None:
+    """Say what stays, and what removes it."""
+    if leftovers.home:
+        note(f"your rules, limits and records stay in {leftovers.home}")
+    if leftovers.projects:
+        places = counted(len(leftovers.projects), "place")
+        note(f"rules and memory of projects stay in {places} (.brim, .context)")
+    if leftovers.backups:
+        note(f"{counted(len(leftovers.backups), 'backup')} of your settings stay")
+    if leftovers.paths:
+        note("'brim uninstall --purge' lists and removes all of that")
 
 
 def _uninstalled_row(agent: Mapping[str, Any], *, dry_run: bool) -> list[str]:

@@ -50,9 +50,9 @@ def described(clauses: list[RuleClause]) -> list[RuleClause]:
     """Return *clauses* without descriptions.
 
     >>> from brim.rules.checks.clauses import read_clauses
-    >>> clauses = read_clauses("Never delete branches with `git branch -D`", "en")
+    >>> clauses = read_clauses("Never zap branches with `git branch -D`", "en")
     >>> [token.text for token in described(clauses)[0].statement.tokens]
-    ['never', 'with', 'git branch -D']
+    ['never', 'branches', 'with', 'git branch -D']
     """
     reduced: list[RuleClause] = []
     for clause in _with_parentheses(clauses):
