@@ -386,8 +386,8 @@ class _Learned:
         largest, largest_billed = requests[-1]
         self._learn_ratio(largest - smallest, largest_billed - smallest_billed)
         # The smallest request says most about what all of them share.
-        shown = smallest * (self._ratio or self._prior.value)
-        self._hidden = max(0, round(smallest_billed - shown))
+        visible = smallest * (self._ratio or self._prior.value)
+        self._hidden = max(0, round(smallest_billed - visible))
 
     def _learn_ratio(self, local: int, billed: int) -> None:
         """Take that *local* counted tokens were *billed* as so many, if they are enough to tell."""

@@ -166,8 +166,8 @@ def _pydantic(message: object) -> Block:
     while after_results < len(blocks) and get(blocks[after_results], "type") == "tool_result":
         after_results += 1
     results = blocks[:after_results]
-    others = blocks[after_results:]
-    return {"role": role, "content": [*results, *system, *others]}
+    other_blocks = blocks[after_results:]
+    return {"role": role, "content": [*results, *system, *other_blocks]}
 
 
 def _pydantic_part(part: object) -> list[object]:
