@@ -52,6 +52,9 @@ from tests.adapters.contract import (
 )
 from tests.adapters.model import Model, parallel
 
+# LangChain's models keep their connections open; what collects them later is another test.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
 
 class Bug(BaseModel):
     """What was found."""
