@@ -216,7 +216,7 @@ class Session:
             "session_id": self.id,
             "cwd": str(self.project),
             "model": {"id": MODEL, "display_name": "Sonnet 4.5"},
-            "cost": {"total_cost_usd": self.spent / 1_000_000},
+            "cost": {"total_cost_usd": int(self.spent) / 1_000_000},
             "context_window": {"context_window_size": WINDOW, "current_usage": self.usage},
         }
         return self.process(self.settings["statusLine"]["command"], given).rstrip("\n")

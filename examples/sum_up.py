@@ -76,7 +76,7 @@ def given_back() -> int:
 
 def usd(micro: int, digits: int = 2) -> str:
     """Return an amount in dollars."""
-    return f"${micro / 1_000_000:.{digits}f}"
+    return f"${int(micro) / 1_000_000:.{digits}f}"
 
 
 def several(number: int, one: str) -> str:

@@ -25,7 +25,7 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nothing_installed")
 def test_what_is_left_out_is_said_in_one_line_with_the_command_that_brings_it() -> None:
     said = programs.left_out({"BRIM_E2E_CODEX": "/opt/codex"})
-    missing = "Claude Code, Gemini CLI, opencode, GitHub Copilot CLI"
+    missing = "Claude Code, Gemini CLI, opencode, GitHub Copilot CLI, Qwen Code"
     assert (
         said == f"Left out: the end-to-end tests with {missing}. `make e2e` installs and runs them."
     )

@@ -206,11 +206,11 @@ def _spent(workspace: Workspace, session: _StandingSession) -> Spent | None:
         nearest = spending.answer(spender, workspace.now).nearest
         if nearest is not None and nearest.counts_money:
             state = "stopped" if nearest.is_stopped else "open"
-            return Spent(nearest.spent / DOLLAR, nearest.amount / DOLLAR, state)
+            return Spent(int(nearest.spent) / DOLLAR, int(nearest.amount) / DOLLAR, state)
         today = index.spent(project_scope(spender.project), begin_of(DAY, workspace.now))
     if nearest is None and not today.cost:
         return None
     state = "open"
     if nearest is not None and nearest.is_stopped:
         state = "stopped"
-    return Spent(today.cost / DOLLAR, None, state)
+    return Spent(int(today.cost) / DOLLAR, None, state)

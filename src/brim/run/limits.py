@@ -169,7 +169,7 @@ def line_of(event: Usage | RunTotal, folder: str) -> dict[str, Any]:
         return {
             **about,
             "type": "cost-state",
-            "totalCostUSD": (event.cost or 0) / DOLLAR,
+            "totalCostUSD": int(event.cost or 0) / DOLLAR,
             "modelUsage": {},
         }
     tokens = event.tokens

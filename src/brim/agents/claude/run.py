@@ -39,7 +39,7 @@ def start(turn: Start) -> list[str]:
     streams = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
     words = [turn.program, *streams, *turn.resume]
     if turn.cap is not None:
-        words += [CAP, f"{turn.cap / 1_000_000:.6f}"]
+        words += [CAP, f"{int(turn.cap) / 1_000_000:.6f}"]
     return [*words, *turn.options]
 
 

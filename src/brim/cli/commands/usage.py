@@ -123,7 +123,7 @@ def csv_of(report: UsageReport) -> str:
     writer.writeheader()
     for row in rows:
         if row["cost"] is not None:  # else nobody knows the price
-            row["cost"] = f"{row['cost'] / DOLLAR:.6f}"
+            row["cost"] = f"{int(row['cost']) / DOLLAR:.6f}"
         writer.writerow(row)
     return file.getvalue().removesuffix("\n")
 
