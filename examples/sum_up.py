@@ -111,7 +111,7 @@ print(f"""\
 In numbers
   rules   {start:,} tokens at each start; as a Markdown list they take {whole:,}
   cost    {tokens:,} tokens in all, sub-agent and summary included: {usd(paid, 4)} of the session's {usd(spent)} \
-({100 * paid / spent:.1f}%)
+({100 * int(paid) / spent:.1f}%)
   memory  the summary dropped {lost} of {had} files, commands and instructions
   hooks   {len(NOTES["hooks"])} calls, {failures} failed, {median(NOTES["hooks"]):.0f} ms of processor time each \
 (Python alone takes {median(NOTES["bare"]):.0f})""")
