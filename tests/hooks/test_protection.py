@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +30,18 @@ MENTIONS = lines_of("mentions.tsv")
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> Agent:
-    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off", BRIM_HOOKS_LOOPS="off")
+def place(tmp_path: Path) -> Iterator[Path]:
+    """A folder without a space in its path: the lists don't quote the home."""
+    if " " not in str(tmp_path):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def agent(place: Path) -> Agent:
+    agent = Agent(place, BRIM_HOOKS_GATE="off", BRIM_HOOKS_LOOPS="off")
     agent.learn(rule("pnpm", "Use pnpm, not npm.", block=["npm install"]))
     agent.configure("hooks: {gate: off}\n")
     own = agent.home / ".brim"
