@@ -16,6 +16,7 @@ from brim.config.trust import trust
 from brim.hooks.statusline import facts_of
 from tests.hooks.injected import Agent, rule
 from tests.hooks.sittings import Sitting
+from tests.waiting import wait_until
 
 YOURS = {
     "always": "Never push to main without asking.",
@@ -65,8 +66,9 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Agent]:
     shutil.copytree(made, kept)
 
     def again() -> Agent:
-        shutil.rmtree(made)
-        shutil.copytree(kept, made)
+        # A process that compiles rules in the background may still write there.
+        wait_until(lambda: removed(made))
+        shutil.copytree(kept, made, dirs_exist_ok=True)
         return found
 
     return again
@@ -102,6 +104,12 @@ def values_of(setting: Setting) -> list[Any]:
         # At a limit of 0 no call is made that a constraint could be about.
         least = 0.01
     return [int(least), int(most)] if setting.kind == "whole" else [float(least), 0.5, float(most)]
+
+
+def removed(folder: Path) -> bool:
+    """Remove *folder*; return whether it's gone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def tree(setting: Setting, value: Any) -> str:
