@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,8 +54,17 @@ from tests.adapters.contract import (
 )
 from tests.adapters.model import Model, parallel
 
-# LangChain's models keep their connections open; what collects them later is another test.
+# LangChain's models keep their connections open, and a later test collects them.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Iterator[None]:
+    """Collect the connections of the last tests while no warning of them counts."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 class Bug(BaseModel):
