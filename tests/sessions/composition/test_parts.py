@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
+from brim.sessions.composition.pieces import call_label
 from brim.sessions.composition.reading import read_requests
 
 DATA = Path(__file__).parent / "data"
@@ -470,3 +471,10 @@ def test_a_secret_in_a_command_is_masked_in_its_label(tmp_path: Path) -> None:
     (label,) = places(path, "PLANTED-OUT", 2)
     assert secret not in label[-1]
     assert "masked" in label[-1]
+
+
+def test_a_file_deep_in_a_project_is_named_whole() -> None:
+    folder = "/home/user/" + "a-long-name-of-a-folder/" * 6
+    path = f"{folder}src/importer.py"
+    assert call_label("Read", {"file_path": path}) == ("Read", path)
+    assert call_label("Read", {"file_path": "src/importer.py"}, folder) == ("Read", path)

@@ -18,7 +18,6 @@ from brim.agents.fields import count, flag, items, mapping, text, text_of, value
 from brim.agents.lines import SYNTHETIC, Bounded, tokens
 from brim.agents.times import seconds
 from brim.sessions.composition.pieces import (
-    LONGEST_LABEL,
     MEMORY,
     REMINDERS,
     RESULTS,
@@ -29,10 +28,10 @@ from brim.sessions.composition.pieces import (
     compact_json,
     labels_of,
     mark,
+    short_path,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent, Thread
 from brim.sessions.lines import EventsOfLine, SessionLine
-from brim.text import fold
 
 _KEY = 24
 """How many digits of a hash are kept: enough to tell any two messages apart."""
@@ -363,7 +362,7 @@ class ClaudeRequests(RequestsReader):
         if kind == "nested_memory":
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
-            return (RESULTS, "Read", fold(text(attachment, "filename"), LONGEST_LABEL))
+            return (RESULTS, "Read", short_path(text(attachment, "filename")))
         return labels_of("attachment").get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:

@@ -45,6 +45,8 @@ Count = Callable[[str], int]
 """Counts the tokens of a text in the vocabulary that stands in for the model's."""
 
 LONGEST_LABEL = 100
+LONGEST_PATH = 400
+"""Characters of a path in a label."""
 _FRAMELESS = Framing(0, 0, False)
 _HEAD = 24
 _TARGETS = (
@@ -136,7 +138,7 @@ def call_label(name: str, raw_input: object, folder: str = "") -> Label:
         if not isinstance(target, str) or not target:
             continue
         if key in _PATHS:
-            label = short(os.path.normpath(os.path.join(folder, target)))
+            label = short_path(os.path.normpath(os.path.join(folder, target)))
         else:
             label = short(target)
         return (*tool_label(name), label)
@@ -162,6 +164,11 @@ def opening_label(words: str, group: str) -> Label | None:
 
 
 @lru_cache(4_096)
+def short_path(path: str) -> str:
+    """Return *path* as a label, whole: a page shows it as seen from the project's folder."""
+    return fold(mask(path[:LONGEST_PATH]), LONGEST_PATH)
+
+
 def short(target: str) -> str:
     """Return *target* as a label: one line, masked, at most ``LONGEST_LABEL`` characters."""
     return fold(mask(target[: 4 * LONGEST_LABEL]), LONGEST_LABEL)
