@@ -250,7 +250,9 @@ def test_a_projects_rule_stops_once_it_is_accepted(tmp_path: Path) -> None:
     agent.trust()
     answer = agent.tool("Bash", command="npm install")
     assert answer.deny
-    assert answer.note.endswith(f"allow it: cd {quote(str(agent.project))} && brim rules allow pnpm")
+    assert answer.note.endswith(
+        f"allow it: cd {quote(str(agent.project))} && brim rules allow pnpm"
+    )
 
 
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode"])
