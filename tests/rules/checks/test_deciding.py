@@ -199,7 +199,7 @@ MANAGERS = {
     "pip": ["pip install x", "pip3 install x", "python -m pip install x", "uv run pip install x"],
     "uv": ["uv add x", "uv sync", "uv pip install x"],
     "poetry": ["poetry add x", "poetry install"],
-    "conda": ["conda install x", "mamba install x"],
+    "conda": ["conda install x", "conda env update -f x.yml"],
 }
 OTHER_CALLS = [
     "npm --version", "npm view x", "npm publish", "npm ls", "pnpm --version", "yarn --version",

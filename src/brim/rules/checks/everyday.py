@@ -23,7 +23,7 @@ from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Toke
 _ANY_VERB = "*VERB"
 _AROUND_TEXT = (
     " + LANGNAME LANGPY PYTHON TYPESCRIPT LEAVE ADD COMMENTS FILES"
-    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD REMOVE"
+    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD REMOVE SKIP LINTER TYPES"
 )
 """What a statement may say around a text that mustn't be written."""
 _TEXTS = (

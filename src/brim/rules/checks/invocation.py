@@ -110,6 +110,8 @@ _VALUED: Mapping[str, str] = {
 }
 """Options that are followed by a value, by program."""
 
+_SAME_AS_OPTION = {("vitest", "run"): "--run", ("vitest", "watch"): "--watch"}
+"""Subcommands that are the same as an option."""
 _WITHOUT_CASE = ("redis-cli",)
 """Programs for whose commands case doesn't matter."""
 _STARTING_BINARIES = ("pnpm", "yarn")
@@ -205,6 +207,9 @@ def invocation_of(ran: RanCommand) -> Invocation:
         arguments = [argument.lower() for argument in arguments]
     if arguments:
         arguments[0] = ALIASES.get(name, {}).get(arguments[0], arguments[0])
+        same_option = _SAME_AS_OPTION.get((name, arguments[0]))
+        if same_option is not None:
+            options.append(same_option)
     return Invocation(name, tuple(arguments), tuple(options), values, ran)
 
 
