@@ -150,7 +150,8 @@ class EverydayRule(PlainData):
         """Return what a person is told about the check."""
         wording: str = self.row["wording"]
         wording = wording.replace("{branches}", " and ".join(branches))
-        wording = wording.replace("{acts}", acts_in_words(values["acts"]))
+        if wording.startswith("{acts} "):
+            wording = acts_in_words(values["acts"], wording.removeprefix("{acts} "))
         if values.get("written_under"):
             wording += f" under {', '.join(values['written_under'])}"
         return wording

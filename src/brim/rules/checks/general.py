@@ -220,7 +220,7 @@ def _path(statement: Statement) -> list[RuleCheck]:
     globs: list[str] = []
     for path in paths:
         globs += globs_of(path)
-    wording = f"{acts_in_words(acts)} {', '.join(paths)}"
+    wording = acts_in_words(acts, ", ".join(paths))
     return [RuleCheck(name="path", paths=tuple(globs), acts=acts, wording=wording)]
 
 

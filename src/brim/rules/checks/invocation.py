@@ -65,7 +65,7 @@ _PROGRAMS = {
 _VALUED: Mapping[str, str] = {
     "git": (
         "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m --message -F --file"
-        " --author --date -t --template -o --push-option --repo --receive-pack --exec --onto"
+        " --author --date --source -t --template -o --push-option --repo --receive-pack --exec --onto"
         " --strategy -X -b -B --depth --branch --upload-pack --since --until --format"
         " --pathspec-from-file"
     ),
@@ -103,6 +103,16 @@ _VALUED: Mapping[str, str] = {
     "curl": "-o -H -d -X -u -A -e -b -F --output --header --data --request",
     "wget": "-O -P --output-document --header",
     "sed": "-e -f --expression --file",
+    "cp": "-t --target-directory -S",
+    "mv": "-t --target-directory -S",
+    "ln": "-t --target-directory -S",
+    "install": "-t --target-directory -m -o -g",
+    "rsync": "-e --rsh --exclude --include --filter",
+    "tar": "-C --directory -f --file --exclude",
+    "unzip": "-d",
+    "truncate": "-s --size",
+    "perl": "-e -E",
+    "patch": "-i -d -o",
     "psql": "-c --command -d -h -p -U -f --file",
     "mysql": "-e --execute -h -P -u -D",
     "mariadb": "-e --execute -h -P -u -D",
