@@ -52,6 +52,8 @@ _FILE_CONCEPTS = frozenset(
     ("ENVFILE", "MARKDOWN", "README", "LOCKFILE", "PACKAGE", "GENERATED", "SECRET", "TESTFILE")
 )
 """What a path may mean besides itself."""
+_NAMED_FILES = ("README", "PACKAGE")
+"""What names one file, and not a kind of file."""
 _PLACEHOLDER = re.compile(
     r"(?<=\s)(?:<[\w .|/-]+>|\[[\w .|/-]+\]|[\w.]*[\w](?:…|\.\.\.)|…|\.\.\.|v\d[\d.x]*)(?=\s|$)"
 )
@@ -243,8 +245,9 @@ class _WordRun:
         length = max(phrase_length, name_length, 1)
         if name_length > phrase_length:
             concepts = frozenset((kind,))
-        elif name_length == phrase_length and kind != PATH and not is_ordinary_word(name):
-            concepts |= {kind}
+        elif name_length == phrase_length and not is_ordinary_word(name):
+            if kind != PATH or not concepts.isdisjoint(_NAMED_FILES):
+                concepts |= {kind}
         if not phrase_length and not name_length:
             concepts = frozenset((UNKNOWN,))
         text = " ".join(self.parts[place : place + length])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brim.record import PlainData
-from brim.rules.checks.tokens import COMMA, COMMAND, LIGHT, Statement, Token
+from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, LIGHT, Statement, Token
 
 _BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY", "SUCHAS", "EXISTENTIAL"}
 """What may stand between the words of a construction."""
@@ -234,6 +234,8 @@ def _with_negating_without(statement: Statement) -> Statement:
     """Return *statement*, where *without X* forbids X if nothing else forbids anything."""
     if statement.says("NEG", "BAN", "DONE"):
         return statement
+    if statement.says(COMMAND) and statement.after("WITHOUT").says(FLAG):
+        return statement  # "`x` without `--y` hangs"
     return statement.replacing(("WITHOUT",), "NEG")
 
 

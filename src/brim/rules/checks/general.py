@@ -189,10 +189,10 @@ def _names_an_accepted(statement: Statement) -> bool:
 
 def _with_option(statement: Statement) -> list[RuleCheck]:
     """Return the check of *use C with --flag*."""
-    if not statement.consists_of(COMMAND, FLAG, "BY"):
+    if not statement.consists_of(COMMAND, FLAG, "BY", "WITHOUT"):
         return []
     commands = _commands_in(statement)
-    flags = _flags_in(statement)
+    flags = list(dict.fromkeys(_flags_in(statement)))
     if len(commands) != 1 or len(flags) != 1:
         return []
     flag = flags[0]

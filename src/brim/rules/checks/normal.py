@@ -290,7 +290,7 @@ class _Reducer:
         limiting: list[Token] = []
         for place, token in enumerate(phrase.tokens):
             is_subject = is_subject and not token.says(*NEGATING)
-            is_marker = phrase.role == CONDITION and place == 0
+            is_marker = phrase.role in (CONDITION, MEANS) and place == 0
             is_limit = phrase.role == CORE and _may_limit(phrase.tokens, place)
             if is_marker or is_limit or _may_be_argument(phrase.tokens, place):
                 limiting.append(token)
@@ -388,7 +388,7 @@ def _calls_off(statement: Statement) -> bool:
 
 def _has_other_subject(statement: Statement) -> bool:
     """Whether somebody else acts: *the linter never complains about `any`*."""
-    if statement.says("MUST", "CAN", "BAN", "FROZEN"):
+    if statement.says("MUST", "CAN", "BAN", "FROZEN", "BAD"):
         return False
     if any(phrase.role == MEANS and phrase.has_code for phrase in phrases_of(statement)):
         return False

@@ -313,14 +313,24 @@ def checks_of(statement: Statement) -> list[RuleCheck]:
 
 
 def _subjects_of(clauses: list[RuleClause]) -> tuple[Token, ...]:
-    """Return what *clauses* speak of: the last commands or path that they name."""
+    """Return what *clauses* speak of: the last command or path that they name, not who made it."""
     for clause in reversed(clauses):
-        names = [token for token in clause.statement.tokens if token.says(*_NAMES)]
+        tokens = _before_means(clause.statement)
+        names = [token for token in tokens if token.says(*_NAMES)]
         if names and clause.in_parentheses:
             return tuple(names)
         if names:
             return (names[-1],)
     return ()
+
+
+def _before_means(statement: Statement) -> tuple[Token, ...]:
+    """Return the words of *statement* before *by* or *with*, if it names something there."""
+    for place, token in enumerate(statement.tokens):
+        before = statement.tokens[:place]
+        if token.says("BY") and any(earlier.says(*_NAMES) for earlier in before):
+            return before
+    return statement.tokens
 
 
 def _checks_of_pronoun(statement: Statement, subjects: tuple[Token, ...]) -> list[RuleCheck]:
