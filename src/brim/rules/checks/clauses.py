@@ -243,11 +243,13 @@ class _WordRun:
         phrase_length, concepts = self._lexicon.match(self.parts, place)
         kind, name, name_length = self._name_at(place)
         length = max(phrase_length, name_length, 1)
+        is_name = not is_ordinary_word(name)
+        if kind == PATH:
+            is_name = not concepts.isdisjoint(_NAMED_FILES)
         if name_length > phrase_length:
             concepts = frozenset((kind,))
-        elif name_length == phrase_length and not is_ordinary_word(name):
-            if kind != PATH or not concepts.isdisjoint(_NAMED_FILES):
-                concepts |= {kind}
+        elif name_length == phrase_length and is_name:
+            concepts |= {kind}
         if not phrase_length and not name_length:
             concepts = frozenset((UNKNOWN,))
         text = " ".join(self.parts[place : place + length])

@@ -78,8 +78,8 @@ class FileUse(PlainData):
         if self.words == "--":
             return _after_dashes(invocation.ran.words)
         if self.words.endswith("="):
-            given = [word for word in arguments if word.startswith(self.words)]
-            return tuple([word.removeprefix(self.words) for word in given])
+            words = [word for word in arguments if word.startswith(self.words)]
+            return tuple([word.removeprefix(self.words) for word in words])
         return invocation.values.get(self.words, ())
 
 

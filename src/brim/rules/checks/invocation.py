@@ -65,8 +65,8 @@ _PROGRAMS = {
 _VALUED: Mapping[str, str] = {
     "git": (
         "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m --message -F --file"
-        " --author --date --source -t --template -o --push-option --repo --receive-pack --exec --onto"
-        " --strategy -X -b -B --depth --branch --upload-pack --since --until --format"
+        " --author --date --source -t --template -o --push-option --repo --receive-pack --exec"
+        " --onto --strategy -X -b -B --depth --branch --upload-pack --since --until --format"
         " --pathspec-from-file"
     ),
     "npm": (

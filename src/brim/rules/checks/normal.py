@@ -64,6 +64,12 @@ _BEGINNINGS = {
     PLACE: ("PREPOSITION",),
 }
 """What each phrase begins with."""
+_WITHOUT_ACTOR = ("MUST", "CAN", "BAN", "FROZEN", "BAD")
+"""With these it doesn't matter who acts: *tests must not touch `data/`*."""
+_ACTORS = ("YOU", "FILES", "GENERATED", "TASK")
+"""Who or what a rule may begin with."""
+_PASSIVE_VERBS = ("RUN", "LEAVE", "ADD", *VERBS)
+"""What is done with code: *`git stash` is never run*."""
 _UNDECIDED = ("ALLOW", "PAST", "NEED", "EXISTENTIAL")
 _CALLED_OFF = ("SKIP", "MENTION", "EDIT", "READ", "IMPORT", "PIPE", "WATCH")
 """Verbs that don't say that the command after them runs."""
@@ -92,6 +98,24 @@ class Phrase(PlainData):
     def has_code(self) -> bool:
         """Whether it names something as it's written in code."""
         return any(map(is_code, self.tokens))
+
+    def keeps(self, place: int) -> bool:
+        """Whether the word at *place* may limit a rule whatever it means.
+
+        It's the one that begins the phrase, may be an argument of the command before it, or follows
+        *never C* and may say when or how often.
+        """
+        if place == 0:
+            return self.role in (CONDITION, MEANS)
+        token = self.tokens[place]
+        if not token.says(UNKNOWN) or token.text.endswith(_VERB_ENDINGS):
+            return False
+        before = self.tokens[place - 1]
+        if before.says(COMMAND) and not before.is_quoted:
+            return True
+        words = Statement(self.tokens[:place])
+        negated = words.tokens[len(words.before("NEG")) :]
+        return self.role == CORE and any(map(is_code, negated))
 
 
 def is_code(token: Token) -> bool:
@@ -285,19 +309,16 @@ class _Reducer:
 
     def _without_descriptions(self, phrase: Phrase, statement: Statement) -> tuple[Token, ...]:
         has_command = statement.says(COMMAND) and self._is_about_code(statement)
-        is_subject = _is_path_subject(statement)
-        deed = _is_deed(statement)
+        subject = statement.before(*NEGATING)
+        if not statement.says(*NEGATING) or not Statement(subject).says(PATH):
+            subject = ()
         limiting: list[Token] = []
         for place, token in enumerate(phrase.tokens):
-            is_subject = is_subject and not token.says(*NEGATING)
-            is_marker = phrase.role in (CONDITION, MEANS) and place == 0
-            is_limit = phrase.role == CORE and _may_limit(phrase.tokens, place)
-            if is_marker or is_limit or _may_be_argument(phrase.tokens, place):
+            is_any = has_command or token in subject
+            if phrase.keeps(place) or not _is_description(token, is_any=is_any):
                 limiting.append(token)
-            elif deed and token.says("ASKING"):
-                continue
-            elif not _is_description(token, is_any=has_command or is_subject):
-                limiting.append(token)
+        if _is_deed(statement):
+            limiting = [token for token in limiting if not token.says("ASKING")]
         return tuple(limiting)
 
     def _without_echo(self, phrase: Phrase) -> tuple[Token, ...]:
@@ -322,39 +343,13 @@ class _Reducer:
         )
 
 
-def _is_path_subject(statement: Statement) -> bool:
-    """Whether it names a path and then forbids something: *`dist/` is output and never edited*."""
-    for token in statement.tokens:
-        if token.says(*NEGATING):
-            return False
-        if token.says(PATH):
-            return statement.says(*NEGATING)
-    return False
-
-
 def _is_deed(statement: Statement) -> bool:
     """Whether it forbids to do something with a command: *don't fix permissions with …*."""
-    phrases = phrases_of(statement)
-    return statement.says("NEG") and any(p.role == MEANS and p.has_code for p in phrases)
+    return statement.says("NEG") and _has_code_as_means(statement)
 
 
-def _may_be_argument(tokens: tuple[Token, ...], place: int) -> bool:
-    """Whether the unknown word at *place* may belong to the command before it."""
-    before = tokens[place - 1 : place] if place else ()
-    is_after_command = any(token.says(COMMAND) and not token.is_quoted for token in before)
-    return is_after_command and tokens[place].says(UNKNOWN)
-
-
-def _may_limit(tokens: tuple[Token, ...], place: int) -> bool:
-    """Whether the unknown word at *place* follows *never C*, and so may say when or how often."""
-    if not tokens[place].says(UNKNOWN) or tokens[place].text.endswith(_VERB_ENDINGS):
-        return False
-    is_negated = False
-    for token in tokens[:place]:
-        if is_negated and is_code(token):
-            return True
-        is_negated = is_negated or token.says("NEG")
-    return False
+def _has_code_as_means(statement: Statement) -> bool:
+    return any(phrase.role == MEANS and phrase.has_code for phrase in phrases_of(statement))
 
 
 def _is_description(token: Token, *, is_any: bool) -> bool:
@@ -377,41 +372,39 @@ def _is_echo(word: str, names: set[str]) -> bool:
 def _calls_off(statement: Statement) -> bool:
     """Whether its verb doesn't say that a command runs: *never skip `npm test`*."""
     for phrase in phrases_of(statement):
-        is_called_off = False
-        for token in phrase.tokens:
-            if is_called_off and token.says(COMMAND) and phrase.role == CORE:
-                return True
-            if token.text in _NOT_RUNNING or token.says(*_CALLED_OFF):
-                is_called_off = not token.says(*_WANTING, *NEGATING)
+        words = Statement(phrase.tokens)
+        if phrase.role == CORE and words.says(COMMAND):
+            return any(map(_does_not_run, words.before(COMMAND)))
     return False
+
+
+def _does_not_run(token: Token) -> bool:
+    is_other_verb = token.text in _NOT_RUNNING or token.says(*_CALLED_OFF)
+    return is_other_verb and not token.says(*_WANTING, *NEGATING)
 
 
 def _has_other_subject(statement: Statement) -> bool:
     """Whether somebody else acts: *the linter never complains about `any`*."""
-    if statement.says("MUST", "CAN", "BAN", "FROZEN", "BAD"):
+    if statement.says(*_WITHOUT_ACTOR) or _has_code_as_means(statement):
         return False
-    if any(phrase.role == MEANS and phrase.has_code for phrase in phrases_of(statement)):
+    subject: list[Token] = []
+    for token in statement.before(*NEGATING, *_WANTING, *_MOMENTS, "BEFORE"):
+        if is_code(token):
+            break
+        subject.append(token)
+    if subject and subject[0].says("PURPOSE"):
         return False
-    if statement.tokens[0].says("PURPOSE"):
-        return False
-    for token in statement.tokens:
-        if is_code(token) or token.says(*NEGATING, *_WANTING, *_MOMENTS, "BEFORE"):
-            return False
-        if not token.is_light and not token.says("FILES", "GENERATED", "YOU", "TASK"):
-            return True
-    return False
+    return not all(token.is_light or token.says(*_ACTORS) for token in subject)
 
 
 def _tells_of_code(statement: Statement) -> bool:
     """Whether it says what code doesn't do: *`npm ci` does not zap*."""
-    has_code = False
-    is_negated = False
-    for token in statement.tokens:
-        if is_negated and is_code(token):
-            return False
-        is_verb = token.says("RUN", "LEAVE", "ADD", *VERBS) and not token.says("CHANGED")
-        if is_negated and not token.is_light and not is_verb:
-            return True
-        is_negated = is_negated or (has_code and token.says("NEG"))
-        has_code = has_code or is_code(token)
-    return False
+    subject = statement.before("NEG")
+    predicate = statement.tokens[len(subject) + 1 :]
+    if not any(map(is_code, subject)) or any(map(is_code, predicate)):
+        return False
+    return not all(token.is_light or _is_passive(token) for token in predicate)
+
+
+def _is_passive(token: Token) -> bool:
+    return token.says(*_PASSIVE_VERBS) and not token.says("CHANGED")  # it changes nothing

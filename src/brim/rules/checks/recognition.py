@@ -284,7 +284,9 @@ def _is_one_rule(clauses: list[RuleClause]) -> bool:
         return True
     if _is_scope(clauses) or any(map(names_instead, clauses[1:])):
         return False
-    return not clauses[-1].statement.says("NEG") or clauses[-1].sign != ";"
+    last = clauses[-1]
+    is_own_rule = last.sign == ";" and last.statement.says("NEG")
+    return not is_own_rule or last.statement.says("WITHOUT")
 
 
 def _is_scope(clauses: list[RuleClause]) -> bool:

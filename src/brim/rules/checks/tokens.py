@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from brim.record import PlainData
 
@@ -136,6 +137,11 @@ class Statement(PlainData):
             else:
                 tokens.append(token)
         return Statement(tuple(tokens))
+
+    def before(self, *concepts: str) -> tuple[Token, ...]:
+        """Return its tokens before the first one that may mean one of *concepts*; all if none
+        does."""
+        return tuple(takewhile(lambda token: not token.says(*concepts), self.tokens))
 
     def after(self, concept: str) -> Statement:
         """Return what stands after the first token that may mean *concept*, up to a comma."""
