@@ -58,6 +58,8 @@ EVERYBODY = "limits"
 PATIENCE = 0.15
 """Seconds that are waited for a request that the agent hasn't written down yet."""
 STEP = 0.01
+LONGEST_LOG = 1 << 20
+"""Bytes of the index's log that the next hooks read again and again."""
 TAIL = 1 << 17
 
 
@@ -209,6 +211,8 @@ def note_limits(call: HookCall, workspace: HookWorkspace, kind: str) -> Answer:
         if action in (WARN, NOTE):
             _run_command(standing, workspace)
     lines += [words.unpriced(model) for model in _unpriced_models(call, workspace, answer)]
+    if answer.standing:
+        workspace.index.checkpoint(above=LONGEST_LOG)
     return Answer(note=_told_once(lines, call, workspace))
 
 
@@ -219,6 +223,7 @@ def keep_requests(call: HookCall, workspace: HookWorkspace) -> None:
     bounds = ReadingBounds(HOOK_BYTES, time.monotonic() + HOOK_SECONDS)
     index.update(session_files(call, workspace), bounds)
     add_said_total(call, workspace)
+    index.checkpoint(above=LONGEST_LOG)
     index.copy_daily()
 
 
