@@ -45,7 +45,6 @@ from brim.money.standing import LimitStanding
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.repository import project_of
 from brim.sessions.requests import ClientTotal
-from brim.sessions.window.windows import SAID_TOTAL, SaidTotal
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
@@ -233,7 +232,7 @@ def add_said_total(call: HookCall, workspace: HookWorkspace) -> None:
     if not call.session:
         return
     state = workspace.state(call.session)
-    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    total = state.said_total
     if total is None or state.kept(COUNTED_TOTAL) == total.cost:
         return
     workspace.index.add_total(ClientTotal(call.session, total.cost, {}, until=total.time))
