@@ -254,7 +254,7 @@ def tell_sub_agent(call: HookCall, workspace: HookWorkspace) -> Answer:
     return tell_now(call, workspace, moment=SUBAGENT)
 
 
-# What the last summary lost ------------------------------------------------------------------------
+# What the last summary lost -----------------------------------------------------------------------
 
 
 def gives_back(call: HookCall, workspace: HookWorkspace, room: Room) -> bool:
