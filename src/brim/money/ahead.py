@@ -16,6 +16,10 @@ LOOKED_AT = 10
 """How many of a thread's last requests are looked at."""
 NEW_TOKENS = 1_500
 """Tokens of results and words that the next request is expected to add."""
+MOST_TIMES = 100
+"""Times what a request cost that the next one may cost, if its context is long: what was read from
+the cache is written again, at the price for long prompts, without a discount."""
+LONG = 10 * NEW_TOKENS
 FIVE_MINUTES = 300.0
 HOUR = 3_600.0
 
@@ -41,6 +45,19 @@ def next_cost(last: Sequence[IndexedRequest], prices: Prices, now: float) -> int
         writes_are_input=True,
     )
     return prices.request(expected, newest.model, now) or 0
+
+
+def most_next_cost(last: Sequence[IndexedRequest]) -> int | None:
+    """Return more than ``next_cost`` can be, without a look at prices; None if that can't be
+    said."""
+    if not last or sum(last[0].counts) < LONG:
+        return None
+    costs: list[int] = []
+    for request in last:
+        if not request.cost or request.model != last[0].model:
+            return None
+        costs.append(request.cost)
+    return MOST_TIMES * max(costs)
 
 
 def is_warm(newest: IndexedRequest, now: float) -> bool:

@@ -80,6 +80,12 @@ class LimitStanding:
         """Whether prompts are refused."""
         return self.level in (SOFT, HARD)
 
+    def expecting(self, next_cost: int) -> LimitStanding:
+        """Return it with what the next request will cost."""
+        if not self.counts_money:
+            return self
+        return replace(self, next_cost=next_cost)
+
     def with_spent(self, spent: int) -> LimitStanding:
         """Return it with another sum."""
         return replace(self, spent=spent)
@@ -109,7 +115,6 @@ def standings(
     spender: Spender,
     now: float,
     *,
-    next_cost: int = 0,
     plans: PlanReadings = lambda _: None,
     warn: float = WARN_SHARE,
 ) -> list[LimitStanding]:
@@ -126,8 +131,7 @@ def standings(
                 )
             continue
         spent = spent_of(limit, index, spender, now)
-        expected = next_cost if limit.unit == USD else 0
-        standing.append(LimitStanding(limit, spent, now, expected, limit.resets_at(now), warn))
+        standing.append(LimitStanding(limit, spent, now, 0, limit.resets_at(now), warn))
     return standing
 
 
