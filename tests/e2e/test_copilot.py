@@ -266,14 +266,16 @@ def test_hooks_of_both_count_once(copilot: Copilot) -> None:
 
 def test_the_status_line_shows_how_full_the_window_is(copilot: Copilot) -> None:
     world = copilot.world
-    copilot.install()
     folder = world.home / ".copilot"
+    folder.mkdir()
+    own = {"type": "command", "command": "echo line before"}
+    (folder / "settings.json").write_text(json.dumps({"statusLine": own}))
+    copilot.install()
     (folder / "config.json").write_text(json.dumps({"trustedFolders": [str(world.project)]}))
-    command = {"type": "command", "command": str(world.home / ".brim" / "bin" / "statusline")}
-    (folder / "settings.json").write_text(json.dumps({"statusLine": command}))
     world.api.will(Say("It is done."))
     environ = {**world.environ, **copilot.environ()}
     with Terminal([copilot.program], world.project, environ) as terminal:
+        terminal.wait_for("line before")
         terminal.wait_for("window 936,000")
         terminal.enter("Say hello.")
         terminal.wait_for("of 936,000")

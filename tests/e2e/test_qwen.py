@@ -220,12 +220,12 @@ def test_a_limit_ends_the_turn_before_the_next_request(qwen: Qwen) -> None:
 
 def test_the_status_line_shows_how_full_the_window_is(qwen: Qwen) -> None:
     world = qwen.world
-    command = {"type": "command", "command": str(world.home / ".brim" / "bin" / "statusline")}
-    qwen.configure(ui={"statusLine": command})
+    qwen.configure(ui={"statusLine": {"type": "command", "command": "echo line before"}})
     qwen.install()
     world.api.will(Say("It is done."))
     environ = {**world.environ, **qwen.environ()}
     with Terminal([qwen.program], world.project, environ) as terminal:
         terminal.wait_for("Type your message")
+        terminal.wait_for("line before")
         terminal.enter("Say hello.")
         terminal.wait_for("of 131,072")

@@ -176,6 +176,18 @@ class Plugin(PlainData):
         }
 
 
+@dataclass(frozen=True)
+class StatusPlace(PlainData):
+    """Where an agent's settings say what shows its status line."""
+
+    keys: tuple[str, ...] = ("statusLine",)
+    """Its place in the settings."""
+    file: str = ""
+    """The settings file, below the agent's folder; empty if it's the one with the hooks."""
+    word: str = ""
+    """What follows the launcher there: it tells whose earlier status line brim's calls."""
+
+
 def no_plugin_files(_plugin: Plugin) -> dict[str, Any]:
     """Return nothing: brim has no plugin for the agent."""
     return {}
@@ -207,10 +219,8 @@ class AgentSettings(PlainData):
     """Returns the whole text of the file with the hooks, for a launcher, if it is all brim's."""
     own_file_begins: str = ""
     """How brim knows that file."""
-    has_status_line: bool = False
-    """Whether the agent shows a status line of ours."""
-    takes_status_line: bool = False
-    """Whether it shows one that a person adds to its settings."""
+    status_line: StatusPlace | None = None
+    """Where its status line is set; None if it shows none."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """For what doesn't work as in other agents (``abilities.NAMES``): what brim does instead."""
     tested: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from brim.agents.settings import (
     AgentSettings,
     Instructions,
     Plugin,
+    StatusPlace,
     json_settings,
 )
 from brim.config.places import home_folder
@@ -84,7 +85,7 @@ SETTINGS = AgentSettings(
     has_plugin=has_plugin,
     plugin_files=plugin_files,
     remove_plugin="claude plugin uninstall brim@brim",
-    has_status_line=True,
+    status_line=StatusPlace(),
     reads_posix_paths=True,
     own_models="claude-",
     off_switch=off_switch,

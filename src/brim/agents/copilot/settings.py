@@ -16,6 +16,7 @@ from brim.agents.settings import (
     PLUGIN_NAME,
     AgentSettings,
     Instructions,
+    StatusPlace,
     json_settings,
 )
 
@@ -52,9 +53,8 @@ SETTINGS = AgentSettings(
     notes={
         "end a turn": "at the second command or change of a file; other calls are refused",
         "steer a compaction": "brim gives back what the summary dropped",
-        "status line": "add it to the settings yourself",
     },
-    takes_status_line=True,
+    status_line=StatusPlace(file=SETTINGS_FILE, word=AGENT.name),
     learn_file="skills/learn/SKILL.md",
     learn_text="---\nname: learn\n"
     "description: {about}. For /learn, or when asked to keep a rule.\n---\n{task}",

@@ -12,6 +12,7 @@ from brim.agents.settings import (
     PLUGIN_NAME,
     AgentSettings,
     Instructions,
+    StatusPlace,
     json_settings,
 )
 
@@ -53,9 +54,8 @@ SETTINGS = AgentSettings(
     tested=("0.24.4",),
     notes={
         "add text": "what belongs before a call comes with its result; sub-agents are told nothing",
-        "status line": "add it to the settings yourself",
     },
-    takes_status_line=True,
+    status_line=StatusPlace(("ui", "statusLine"), word=AGENT.name),
     learn_file="commands/learn.md",
     learn_rule="{{args}}",
     mcp_command="qwen mcp add --scope user brim {program}{own}",
