@@ -4,9 +4,11 @@ done once."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from brim.agents import agent_named
 from tests.e2e.agents import Agent
 from tests.e2e.conftest import agent_in
 from tests.e2e.script import Call, Say
@@ -144,13 +146,14 @@ def test_a_rule_of_a_native_file_stops_after_a_person_agreed(agent: Agent) -> No
 def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
     world = agent.world
     agent.install()
-    world.api.will(
-        agent.shell("brim pause; brim --json"), edit(agent, ".claude/settings.local.json"), Say()
-    )
+    environ = {**world.environ, **agent.environ()}
+    hooks = Path(agent_named(agent.name).places.user_file(environ))
+    installed = hooks.read_text()
+    world.api.will(agent.shell("brim pause; brim --json"), edit(agent, str(hooks)), Say())
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert not (world.home / ".brim" / "paused").exists()
-    assert not (world.project / ".claude" / "settings.local.json").exists()
+    assert hooks.read_text() == installed
     assert all("Only a person changes what brim allows" in text for text in results(agent))
 
 
