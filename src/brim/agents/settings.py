@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.agent import Places
+from brim.agents.fields import items, mapping
 from brim.agents.jsonc import JsonText
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, read_safely
@@ -63,6 +65,39 @@ def toml_settings(path: str) -> dict[str, Any]:
         return tomllib.loads(read_settings(path) or "")
     except (InputError, ValueError, RecursionError):
         return {}
+
+
+def disable_all_hooks(settings: Mapping[str, Any], _config: Mapping[str, Any]) -> str:
+    """Return what keeps all hooks from running, as Claude Code's switch does; empty if nothing."""
+    return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
+
+
+def is_enabled_plugin(settings: Mapping[str, Any]) -> bool:
+    """Whether *settings* enable brim's plugin, from whichever marketplace it came."""
+    plugins = mapping(settings, "enabledPlugins")
+    prefix = f"{PLUGIN_NAME}@"
+    return any(name.startswith(prefix) and plugins[name] is True for name in plugins)
+
+
+def is_enabled_extension(home: str, manifest: str) -> bool:
+    """Whether brim's extension is in the agent's folder *home*, and enabled: of the rules about it,
+    the last one counts."""
+    folder = os.path.join(home, "extensions")
+    enablement = json_settings(os.path.join(folder, "extension-enablement.json"))
+    rules = items(enablement, PLUGIN_NAME, "overrides")
+    if rules and str(rules[-1]).startswith("!"):
+        return False
+    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, manifest))
+
+
+def user_and_project(
+    places: Places, environ: Mapping[str, str], project: str | None
+) -> list[Mapping[str, Any]]:
+    """Return the user's settings and the project's, in the files that *places* names for hooks."""
+    paths = [places.user_file(environ)]
+    if project is not None:
+        paths.append(places.project_file(project))
+    return [json_settings(path) for path in paths]
 
 
 # What an agent doesn't have -----------------------------------------------------------------------
