@@ -12,10 +12,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from brim.money.ahead import LOOKED_AT, next_cost
 from brim.money.limits import WARN_SHARE, Spender
 from brim.money.settings import LimitSettings
-from brim.money.standing import LimitStanding, PlanReadings, nearest, standings
+from brim.money.standing import (
+    LAST_REQUESTS,
+    LimitStanding,
+    PlanReadings,
+    nearest,
+    next_cost,
+    standings,
+)
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.index import SessionIndex
 
@@ -78,7 +84,7 @@ class Spending:
         ahead = 0
         if looks_ahead and spender.session:
             last = self._index.last_requests(
-                session=spender.session, sub_agent=spender.sub_agent, count=LOOKED_AT
+                session=spender.session, sub_agent=spender.sub_agent, count=LAST_REQUESTS
             )
             ahead = next_cost(last, self._index.prices, now)
         standing = standings(
