@@ -16,7 +16,7 @@ from brim.money.budget import ASKED, OPEN, Raise
 from brim.money.ledger import ScopeStatus
 from brim.money.limits import SpendingLimit, amount_text
 from brim.money.periods import SUBAGENT, TOTAL
-from brim.money.scopes import EVERYWHERE, lineage
+from brim.money.scopes import EVERYWHERE, one_scope
 from brim.money.stored_ledger import StoredLedger
 from brim.record import PlainData
 
@@ -130,7 +130,7 @@ class LedgerBook:
                 "this folder has no name in a shared store: name a scope, or set one with"
                 " 'brim config set --project project.id NAME'"
             )
-        scope = lineage(name or self._project)[-1]
+        scope = one_scope(name or self._project)
         if name and must_exist and not self._knows(scope):
             raise self._unknown(name)
         return scope

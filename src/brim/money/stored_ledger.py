@@ -31,7 +31,7 @@ from brim.money.limits import SpendingLimit
 from brim.money.orders import Order
 from brim.money.periods import TOTAL
 from brim.money.rows import Scope, money_or_none
-from brim.money.scopes import EVERYWHERE, checked_scope, lineage
+from brim.money.scopes import EVERYWHERE, checked_scope, lineage, one_scope
 from brim.notices import Notice, Subscribers
 from brim.usd import Dollars, Money, read_money
 
@@ -68,7 +68,7 @@ class StoredLedger(Ledger):
 
     def limit(self, scope: str, amount: Dollars | None, *, anew: bool = False) -> ScopeStatus:
         """Set the limit of *scope*: see ``Ledger.limit``."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         new = Limit()
         if amount is not None:
             new = Limit(int(read_money(amount, "the limit", up=False)))
@@ -223,14 +223,14 @@ class StoredLedger(Ledger):
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         with self._looking() as books:
             return books.status(name)
 
     def tightest(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands under the one of its limits in dollars that has the least
         room."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         with self._looking() as books:
             status = books.status(name)
             allowances = books.allowances(name, only_stored=True)
@@ -253,7 +253,7 @@ class StoredLedger(Ledger):
         """Return how every known scope stands, by name: all, or *under* and those below it; the
         first *count*."""
         if under:
-            lineage(under)
+            one_scope(under)
         with self._looking() as books:
             return books.statuses(under, count)
 
@@ -268,7 +268,7 @@ class StoredLedger(Ledger):
         """Return what was spent per day, scope, model and branch: all, or *under* and what is below
         it."""
         if under:
-            lineage(under)
+            one_scope(under)
         with self._looking() as books:
             return books.days(under)
 
