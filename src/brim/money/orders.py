@@ -235,6 +235,7 @@ def refusal(
         reserved=as_money(about.reserved, about.unit),
         room=as_limit(room, about.unit),
         unit=about.unit,
+        when=about.when,
     )
 
 

@@ -102,7 +102,8 @@ class PostgresLedger(StoredLedger):
             return 0
         return len(self._queue.waiting) + self._queue.in_progress
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return the time by the ledger's clock, in seconds since 1970."""
         if self._clock is None:
             return self._database.now()
         return self._clock()

@@ -46,6 +46,7 @@ class Spend:
         lease: float = LONG_LEASE,
         at_most: Money | None = None,
         request_id: str | None = None,
+        asks: bool = True,
     ) -> None:
         self.ledger: Ledger = ledger
         self.scope: str = scope
@@ -56,6 +57,8 @@ class Spend:
         self.request_id: str = request_id or _new_id()
         self.reservation: Reservation | None = None
         """What was reserved, and what became of it; None before the entry."""
+        self.asks: bool = asks
+        """Whether a person is asked if it doesn't fit."""
         self._shortest = shortest
         self._lease = lease
         self._own_limit = at_most
@@ -80,7 +83,7 @@ class Spend:
                 self._shorten_to_limits()
         while True:
             try:
-                return self._reserve()
+                return self._reserve(asks=self.asks)
             except LimitReached as refused:
                 # Others may have spent since: then there's less room.
                 if not self._shorten(refused.room, refused.unit):
@@ -123,7 +126,7 @@ class Spend:
             " tool_usd"
         )
 
-    def _reserve(self, *, asks: bool = True) -> None:
+    def _reserve(self, *, asks: bool) -> None:
         self.reservation = self.ledger.reserve(
             self.scope,
             self.amount,

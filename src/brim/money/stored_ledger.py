@@ -55,7 +55,8 @@ class StoredLedger(Ledger):
         """Close it for all threads of this process. Closing twice does nothing."""
         raise NotImplementedError
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return the time by the ledger's clock, in seconds since 1970."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -92,7 +93,7 @@ class StoredLedger(Ledger):
         """Limit *scope* per period: see ``Ledger.allow``."""
         name = checked_scope(scope)
         wanted = ledger_limit(limit) if isinstance(limit, str) else checked_limit(limit)
-        now = self._now()
+        now = self.now()
         starts, ends = bounds(wanted.period, zone, now)
         if not including_past:
             starts = now
@@ -331,7 +332,7 @@ class StoredLedger(Ledger):
             yield self._new_books()
 
     def _new_books(self) -> Books:
-        return Books(self.database, self._now(), self._warn)
+        return Books(self.database, self.now(), self._warn)
 
 
 def _limits_meant(books: Books, name: str, answer: str | Raise) -> list[Scope | Allowance]:

@@ -74,6 +74,14 @@ CREATE TABLE spend_days (
     PRIMARY KEY (day, scope, model, branch)
 );
 
+CREATE TABLE team_keys (
+    hash words PRIMARY KEY,
+    ending words NOT NULL,
+    scope words NOT NULL,
+    made_at double precision NOT NULL,
+    revoked_at double precision
+);
+
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'what happened cannot be changed or removed';
