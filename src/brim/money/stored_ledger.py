@@ -291,6 +291,12 @@ class StoredLedger(Ledger):
         with self._looking() as books:
             return books.statuses(projects=True)
 
+    def limited_scopes(self) -> list[str]:
+        """Return the scopes with a limit over everything that was ever spent in them, by name."""
+        query = "SELECT scope FROM spend_scopes WHERE amount IS NOT NULL ORDER BY scope"
+        with self.database.reading():
+            return [row[0] for row in self.database.rows(query)]
+
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is
         returned to end that."""
