@@ -36,19 +36,14 @@ CONDITION = "condition"
 
 NEGATING = ("NEG", "BAN", "ASK", "ASKING", "UNASKED", "FROZEN")
 _MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")
-_CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL", "BEFORE", "AFTER")
+_CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL", "BEFORE", "AFTER", "WITHOUT")
 _WANTING = ("USE", "RUN", "START", "MUST", "ONLY", "PREFER", "CAN")
+_HOLDING = (*NEGATING, *_MOMENTS, *_WANTING, "PERMITTED", "INSTEADOF", "OVER", "BUT", "BAD")
+"""What says that something is wanted or not."""
 _STANCE = (
-    *NEGATING,
-    *_MOMENTS,
-    *_WANTING,
-    "PERMITTED",
-    "INSTEADOF",
-    "OVER",
+    *_HOLDING,
     "WITHOUT",
-    "BUT",
     "AND",
-    "BAD",
     "ME",
     "SELF",
     "CIWORD",
@@ -68,7 +63,7 @@ _WITHOUT_ACTOR = ("MUST", "CAN", "BAN", "FROZEN", "BAD")
 """With these it doesn't matter who acts: *tests must not touch `data/`*."""
 _ACTORS = ("YOU", "FILES", "GENERATED", "TASK")
 """Who or what a rule may begin with."""
-_PASSIVE_VERBS = ("RUN", "LEAVE", "ADD", *VERBS)
+_PASSIVE_VERBS = ("RUN", "LEAVE", "ADD")
 """What is done with code: *`git stash` is never run*."""
 _UNDECIDED = ("ALLOW", "PAST", "NEED", "EXISTENTIAL")
 _CALLED_OFF = ("SKIP", "MENTION", "EDIT", "READ", "IMPORT", "PIPE", "WATCH")
@@ -114,7 +109,7 @@ class Phrase(PlainData):
         if before.says(COMMAND) and not before.is_quoted:
             return True
         words = Statement(self.tokens[:place])
-        negated = words.tokens[len(words.before("NEG")) :]
+        negated = words.tokens[len(words.before(*NEGATING)) :]
         return self.role == CORE and any(map(is_code, negated))
 
 
@@ -312,10 +307,12 @@ class _Reducer:
         subject = statement.before(*NEGATING)
         if not statement.says(*NEGATING) or not Statement(subject).says(PATH):
             subject = ()
+        place_objects = _objects_in_place(phrase, statement)
         limiting: list[Token] = []
         for place, token in enumerate(phrase.tokens):
             is_any = has_command or token in subject
-            if phrase.keeps(place) or not _is_description(token, is_any=is_any):
+            is_object = token.says(UNKNOWN) and token in place_objects
+            if is_object or phrase.keeps(place) or not _is_description(token, is_any=is_any):
                 limiting.append(token)
         if _is_deed(statement):
             limiting = [token for token in limiting if not token.says("ASKING")]
@@ -331,7 +328,7 @@ class _Reducer:
         """Whether *statement* isn't for or against what it names, or only for some of its calls."""
         if any(token.says(*_UNDECIDED) and not token.says("AFTER") for token in statement.tokens):
             return True
-        if not statement.says(*_STANCE) and not self._asks_before(statement):
+        if not statement.says(*_HOLDING) and not self._asks_before(statement):
             return True
         if statement.says("WHOLE", "SINGLE") and statement.says("TESTS", "TESTFILE"):
             return True
@@ -341,6 +338,14 @@ class _Reducer:
             or _has_other_subject(statement)
             or _tells_of_code(statement)
         )
+
+
+def _objects_in_place(phrase: Phrase, statement: Statement) -> tuple[Token, ...]:
+    """Return what *phrase* forbids in a place: *don't write long functions in `src/`*."""
+    negated = phrase.tokens[len(Statement(phrase.tokens).before(*NEGATING)) :]
+    if any(map(is_code, negated)) or statement.says(COMMAND) or not statement.says(PATH):
+        return ()
+    return negated
 
 
 def _is_deed(statement: Statement) -> bool:
@@ -403,8 +408,7 @@ def _tells_of_code(statement: Statement) -> bool:
     predicate = statement.tokens[len(subject) + 1 :]
     if not any(map(is_code, subject)) or any(map(is_code, predicate)):
         return False
-    return not all(token.is_light or _is_passive(token) for token in predicate)
-
-
-def _is_passive(token: Token) -> bool:
-    return token.says(*_PASSIVE_VERBS) and not token.says("CHANGED")  # it changes nothing
+    verbs = _PASSIVE_VERBS
+    if Statement(subject).says(PATH):
+        verbs = (*verbs, *VERBS)
+    return not all(token.is_light or token.says(*verbs) for token in predicate)

@@ -265,6 +265,8 @@ def _runs(clauses: list[RuleClause]) -> Iterator[Run]:
         for start in range(len(clauses) - length + 1):
             end = start + length
             run = clauses[start:end]
+            if length < len(clauses) and _is_adverbial(run[0].statement):
+                continue
             inserted = [clause for clause in run if clause.in_parentheses]
             outside = [clause for clause in run if not clause.in_parentheses]
             choices = [run]
@@ -274,6 +276,11 @@ def _runs(clauses: list[RuleClause]) -> Iterator[Run]:
                 if _is_one_rule(choice):
                     statement = with_constructions(joined(choice))
                     yield Run(statement, run[0].sign, clauses[:start], inserted, clauses[end:])
+
+
+def _is_adverbial(statement: Statement) -> bool:
+    """Whether *statement* is only a part of a sentence: *without sudo, …*."""
+    return statement.tokens[0].says("WITHOUT") and len(statement.tokens) < _SHORT
 
 
 def _is_one_rule(clauses: list[RuleClause]) -> bool:
