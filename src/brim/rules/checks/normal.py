@@ -408,7 +408,7 @@ def _tells_of_code(statement: Statement) -> bool:
     predicate = statement.tokens[len(subject) + 1 :]
     if not any(map(is_code, subject)) or any(map(is_code, predicate)):
         return False
-    verbs = _PASSIVE_VERBS
+    verbs: tuple[str, ...] = _PASSIVE_VERBS
     if Statement(subject).says(PATH):
         verbs = (*verbs, *VERBS)
     return not all(token.is_light or token.says(*verbs) for token in predicate)
