@@ -357,7 +357,7 @@ def _files_of_sed(arguments: Sequence[str]) -> list[str]:
 
 def _by_awk(arguments: Sequence[str]) -> list[str]:
     """Return the files that are edited in place, or that the program prints to."""
-    if has_option(".*inplace$", arguments):
+    if has_option("(?s:.*)inplace$", arguments):
         return list(arguments)
     words: list[str] = []
     for word in arguments:
@@ -407,7 +407,7 @@ def _by_sqlite(arguments: Sequence[str]) -> list[str]:
     """Return the database, unless it's only asked."""
     files = operands(arguments)
     questions = files[1:]
-    if "-readonly" in arguments or has_option(".*mode=ro", files):
+    if "-readonly" in arguments or has_option("(?s:.*)mode=ro", files):
         return []
     if questions and all(map(_only_asks, questions)):
         return []
