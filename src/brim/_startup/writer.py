@@ -27,6 +27,10 @@ LIBRARY = """
 Those that aren't Python code are left to Python.
 """
 
+IN_C = {"datetime": "_datetime"}
+"""Modules of the standard library whose names another one in C has. In Python 3.11 ``datetime``
+makes all its classes in Python before it takes those."""
+
 DOORS = [
     "__main__",
     "adapters",
@@ -92,6 +96,9 @@ def compiled_modules() -> Iterator[tuple[str, str, CodeType]]:
     """Return name, path and code of every module for hooks; raises ``Unsupported``."""
     for name in LIBRARY.split():
         source, origin = _source(name)
+        in_c = IN_C.get(name)
+        if in_c is not None and find_spec(in_c) is not None:
+            source = f"from {in_c} import *"
         if source:
             yield name, origin, compile_library(source, origin)
     trees = {}

@@ -42,8 +42,6 @@ class Answers(PlainData):
     """The events at which a text reaches the model."""
     chars: int = 9_000
     """Characters of a text for the model."""
-    bytes: int | None = None
-    """Bytes of it, where the agent counts those too."""
     texts: int = 1
     """Texts of that length that one answer may hold."""
     instruction_chars: int = 0
@@ -118,7 +116,7 @@ class Answers(PlainData):
         """Return what is said about this event alone: a text for the model, a call's refusal."""
         specific: dict[str, Any] = {}
         if answer.text and call.event in self.text_at:
-            specific["additionalContext"] = cut(answer.text, self.texts * self.chars, self.bytes)
+            specific["additionalContext"] = cut(answer.text, self.texts * self.chars)
         if answer.deny and call.event == BEFORE_TOOL and not self.refusal(call.event):
             specific["permissionDecision"] = "deny"
             specific["permissionDecisionReason"] = cut(answer.deny, self.chars)
@@ -499,15 +497,11 @@ class Agent(PlainData):
         return any(reported.event == event for reported in self.events.values())
 
 
-def cut(written: str, chars: int, most_bytes: int | None = None) -> str:
-    """Return *written* in at most so many characters and bytes of UTF-8, whole lines if
-    possible."""
-    head = written[:chars]
-    data = head.encode("utf-8", "surrogatepass")
-    if most_bytes is not None and len(data) > most_bytes:
-        head = data[:most_bytes].decode("utf-8", "ignore")
-    if len(head) == len(written):
+def cut(written: str, chars: int) -> str:
+    """Return *written* in at most so many characters, whole lines if possible."""
+    if len(written) <= chars:
         return written
+    head = written[:chars]
     return head[: head.rfind("\n") + 1] or head
 
 

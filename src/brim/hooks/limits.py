@@ -48,7 +48,6 @@ from brim.money.standing import LimitStanding
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.repository import project_of
 from brim.sessions.requests import ClientTotal
-from brim.sessions.window.windows import SAID_TOTAL, SaidTotal
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
@@ -63,6 +62,8 @@ PATIENCE = 0.15
 STEP = 0.01
 LATELY = 3_600.0
 """Seconds in which a file was written that may have lines which no hook has read."""
+LONGEST_LOG = 1 << 20
+"""Bytes of the index's log that the next hooks read again and again."""
 TAIL = 1 << 17
 
 
@@ -228,10 +229,12 @@ def note_limits(call: HookCall, workspace: HookWorkspace, kind: str) -> Answer:
         if action == WARN:
             lines.append(words.warning(standing))
         elif action == NOTE:
-            lines.append(f"{words.sum_sentence(standing)} {words.go_on(standing)}")
+            lines.append(words.stopped_sentence(standing))
         if action in (WARN, NOTE):
             _run_command(standing, workspace)
     lines += [words.unpriced(model) for model in _unpriced_models(call, workspace, answer)]
+    if answer.standing:
+        workspace.index.checkpoint(above=LONGEST_LOG)
     return Answer(note=_told_once(lines, call, workspace))
 
 
@@ -242,6 +245,7 @@ def keep_requests(call: HookCall, workspace: HookWorkspace) -> None:
     bounds = ReadingBounds(HOOK_BYTES, time.monotonic() + HOOK_SECONDS)
     index.update(session_files(call, workspace), bounds)
     add_said_total(call, workspace)
+    index.checkpoint(above=LONGEST_LOG)
     index.copy_daily()
 
 
@@ -251,7 +255,7 @@ def add_said_total(call: HookCall, workspace: HookWorkspace) -> None:
     if not call.session:
         return
     state = workspace.state(call.session)
-    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    total = state.said_total
     if total is None or state.kept(COUNTED_TOTAL) == total.cost:
         return
     workspace.index.add_total(ClientTotal(call.session, total.cost, {}, until=total.time))

@@ -20,7 +20,7 @@ from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
+from brim.hooks.state import LEFT_OUT, SAID_TOTAL, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.money.amounts import out_of
@@ -34,7 +34,6 @@ from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_pla
 from brim.sessions.window.auto_compact import auto_compact, client_command
 from brim.sessions.window.windows import (
     REPORTED,
-    SAID_TOTAL,
     AutoCompact,
     ReportedWindow,
     SaidTotal,
@@ -386,7 +385,7 @@ def _keep_total(status: StatusLine, state: SessionState, now: float) -> None:
     """
     if not status.micro_dollars or state.kept(SAID_TOTAL) is False:
         return
-    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    total = state.said_total
     if total is None and status.used_tokens is None:
         state.keep(SAID_TOTAL, False)
     elif total is None or total.cost < status.micro_dollars:
