@@ -182,7 +182,8 @@ def next_cost(last: Sequence[IndexedRequest], prices: Prices, now: float) -> int
     """Return what the next request of a thread will cost, in micro-dollars.
 
     Its context is read from the cache, or written again if that has run out, and its answer is as
-    long as the longest of the last ten. *last* are its last requests, the newest first. Without any, and without a price, it's nothing.
+    long as the longest of the last ten. *last* are its last requests, the newest first. Without
+    any, and without a price, it's nothing.
     """
     if not last:
         return 0
