@@ -123,7 +123,7 @@ class RuleReader:
     With a *limit*, as in a hook, sources in which more rules have changed are compiled
     *in_background*; until then their rules apply as they were, and what their text blocks is
     blocked. Without *needs_checks*, the words of more than a few changed rules are read for their
-    checks *in_background* too. If damage shows while a question is answered, the index is made
+    moments and checks *in_background* too. If damage shows while a question is answered, the index is made
     again.
     """
 

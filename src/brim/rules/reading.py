@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from brim.errors import InputError
+from brim.files import sha256_hex
 from brim.record import PlainData
 from brim.rules.blocks import checked_blocks, with_kind
 from brim.rules.paragraphs import Paragraph, SplitText, split_text
@@ -113,20 +114,39 @@ def read_rules(content: str) -> RulesText:
     return RulesText(split, tuple(rules), tuple(mistakes))
 
 
+_READ_BEFORE: dict[str, WrittenRule] = {}
+"""Rules by the digests of their paragraphs: a file and its accepted copy mostly say the same."""
+_IN_INDEX: dict[str, str] = {}
+"""Rules that the index has, as ``WrittenRule.to_text`` writes them."""
+
+
+def remember_rules(written: Mapping[str, str]) -> None:
+    """Let rules that an earlier process has read, by the digests of their paragraphs, be taken from
+    the index: to read hundreds of paragraphs takes a hook too long."""
+    _IN_INDEX.update(written)
+
+
 def _read_again(paragraph: Paragraph) -> WrittenRule:
-    """Read *paragraph*, unless its text was read in this process before: a file and its accepted
-    copy mostly say the same."""
-    offset = paragraph.line - 1
-    try:
-        rule = _rule_in(paragraph.name, paragraph.text, paragraph.head_line - offset)
-    except RuleMistakeError as error:
-        raise RuleMistakeError(error.line + offset, str(error)) from None
+    """Read *paragraph*, unless one with the same text was read before."""
+    digest = sha256_hex(paragraph.text.encode("utf-8", "surrogateescape"))[:24]
+    rule = _READ_BEFORE.get(digest) or _rule_in_index(digest, paragraph.name)
+    if rule is None:
+        rule = replace(read_paragraph(paragraph), paragraph=digest)
+    _READ_BEFORE[digest] = rule
+    if rule.line == paragraph.head_line:
+        return rule
     return replace(rule, line=paragraph.head_line)
 
 
-@lru_cache(20_000)
-def _rule_in(name: str, text: str, head_line: int) -> WrittenRule:
-    return read_paragraph(Paragraph(name, text, 0, 1, head_line))
+def _rule_in_index(paragraph_digest: str, name: str) -> WrittenRule | None:
+    """Return a rule that was read from such a paragraph; None if the index has none."""
+    written = _IN_INDEX.get(paragraph_digest)
+    if written is None:
+        return None
+    rule = WrittenRule.from_text(written)
+    if rule.name != name:
+        return None
+    return rule
 
 
 def _preamble_mistakes(split: SplitText) -> list[Mistake]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from brim.files import sha256_hex
 from brim.record import PlainData
 from brim.rules.musts import contains_must
-from brim.rules.when import ALWAYS, Condition
+from brim.rules.when import ALWAYS, Condition, condition_in
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
 EDGE_KINDS = ("related", "requires", "conflicts", "overrides")
@@ -66,6 +66,8 @@ class WrittenRule(PlainData):
     """Whether a person has switched it off."""
     line: int = 0
     """The line in its file where it begins."""
+    paragraph: str = ""
+    """A digest of the paragraph that it was read from."""
 
     @property
     def is_must(self) -> bool:
@@ -96,6 +98,24 @@ class WrittenRule(PlainData):
         # Without empty values, a key that a later brim knows doesn't change the digest.
         plain = {key: value for key, value in content.items() if value not in (None, "", [], False)}
         return sha256_hex(json.dumps(plain, sort_keys=True).encode())[:24]
+
+    def to_text(self) -> str:
+        """Return the rule as the index has it."""
+        fields = {**self.to_dict(), "when": self.when.to_text(), "digest": self.digest}
+        return json.dumps(fields, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> WrittenRule:
+        """Return the rule that ``to_text`` has written."""
+        fields = json.loads(text)
+        fields["when"] = condition_in(fields["when"])
+        fields["edges"] = tuple([RuleEdge(**edge) for edge in fields["edges"]])
+        for key in ("block", "passes", "tags"):
+            fields[key] = tuple(fields[key])
+        digest = fields.pop("digest")
+        rule = cls(**fields)
+        rule.__dict__["digest"] = digest  # to compute it takes longer than all the rest
+        return rule
 
 
 def _plain_cases(condition: Condition) -> list[list[dict[str, object]]]:

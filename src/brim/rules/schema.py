@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-VERSION = 5
+VERSION = 6
 """Of the index: another one is made again."""
 
 SCHEMA = """
@@ -22,7 +22,8 @@ CREATE TABLE rules (
     blocks TEXT NOT NULL, agreed INTEGER NOT NULL, scope TEXT NOT NULL, check_text TEXT NOT NULL,
     closing INTEGER NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
     full TEXT NOT NULL, summary TEXT NOT NULL, short TEXT NOT NULL, costs TEXT NOT NULL,
-    length INTEGER NOT NULL, line INTEGER NOT NULL, unread INTEGER NOT NULL
+    length INTEGER NOT NULL, line INTEGER NOT NULL, paragraph TEXT NOT NULL, written TEXT NOT NULL,
+    checksum INTEGER NOT NULL, unread INTEGER NOT NULL
 );
 CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
 CREATE INDEX rules_by_name ON rules (name);
@@ -75,6 +76,9 @@ COLUMNS = (
     "costs",
     "length",
     "line",
+    "paragraph",
+    "written",
+    "checksum",
     "unread",
 )
 """The columns of a rule that are its own."""
@@ -94,5 +98,9 @@ def checksum_of_blocks(database: sqlite3.Connection, source: int) -> int:
         " ORDER BY blocks.kind, blocks.pattern, blocks.rule",
         (source,),
     )
-    text = "\n".join(["\0".join(row) for row in rows])
+    return checksum_of("\n".join(["\0".join(row) for row in rows]))
+
+
+def checksum_of(text: str) -> int:
+    """Return a checksum of *text*."""
     return zlib.crc32(text.encode("utf-8", "replace"))

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import log
 from typing import Any
 
@@ -17,7 +17,7 @@ from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
 from brim.rules.terms import situation_terms
 from brim.rules.tiers import Tier
-from brim.rules.when import Clause, Condition
+from brim.rules.when import Condition, condition_in
 
 K1 = 1.2
 B = 0.75
@@ -72,7 +72,7 @@ class StoredRule(PlainData):
     @property
     def condition(self) -> Condition:
         """When it's told."""
-        return condition_of(self.written_condition)
+        return condition_in(self.written_condition)
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class StoredRules:
                     BlockingRule(
                         name=name,
                         text=text,
-                        condition=condition_of(condition),
+                        condition=condition_in(condition),
                         blocks=tuple(blocks[number]),
                         source=self._sources[source],
                     )
@@ -274,7 +274,7 @@ class StoredRules:
         for chunk in _chunks(situation_terms(situation)):
             for *columns, condition in self._rows(sql, chunk):
                 if condition not in is_met:  # many rules have the same one
-                    is_met[condition] = condition_of(condition).is_met(situation)
+                    is_met[condition] = condition_in(condition).is_met(situation)
                 if is_met[condition]:
                     refs[columns[0]] = self._ref(columns)
         return list(refs.values())
@@ -395,15 +395,6 @@ def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
         line=line,
         written_blocks=blocks,
     )
-
-
-@lru_cache(500)
-def condition_of(written: str) -> Condition:
-    """Return the condition that the index has as JSON."""
-    cases = []
-    for case in json.loads(written):
-        cases.append(tuple([Clause(key, tuple(values)) for key, values in case]))
-    return Condition(tuple(cases))
 
 
 def _by_importance(rule: StoredRule) -> tuple[bool, tuple[int, str, int]]:

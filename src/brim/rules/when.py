@@ -7,6 +7,7 @@ a key with values of which any will do: ``path`` with patterns, ``language``, ``
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -120,6 +121,13 @@ class Condition(PlainData):
             return Condition(((clause,),))
         return Condition(tuple([(*case, clause) for case in self.cases]))
 
+    def to_text(self) -> str:
+        """Return the condition as the index has it: what ``condition_in`` reads."""
+        cases = []
+        for case in self.cases:
+            cases.append([[clause.key, list(clause.values)] for clause in case])
+        return json.dumps(cases, ensure_ascii=False)
+
     def __bool__(self) -> bool:
         return bool(self.cases)
 
@@ -130,6 +138,15 @@ class Condition(PlainData):
 
 
 ALWAYS = Condition()
+
+
+@lru_cache(500)
+def condition_in(text: str) -> Condition:
+    """Return the condition that ``Condition.to_text`` has written."""
+    cases = []
+    for case in json.loads(text):
+        cases.append(tuple([Clause(key, tuple(values)) for key, values in case]))
+    return Condition(tuple(cases))
 
 
 def case_words(case: Case) -> str:
