@@ -292,7 +292,7 @@ def write_rules(home: Path, project: Path) -> None:
     """Write 200 rules into the user's file and 800 into the project's: three in a hundred are for
     every situation."""
     rng = random.Random(1)
-    behaviors, _, _ = make(1_000, 1)
+    behaviors, _ = make(1_000, 1)
     paragraphs = []
     for number, behavior in enumerate(behaviors):
         fields: dict[str, object] = {"text": behavior.canonical, "summary": behavior.summary}

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from brim.record import PlainData
+from brim.rules.compiled import checksum_of
 from brim.rules.keeping import check_of
 from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
 from brim.rules.rule import EVERY_BREACH, WrittenRule
-from brim.rules.schema import checksum_of
 from brim.rules.stems import stems_of
 from brim.rules.stored import ENCODINGS
 from brim.rules.stored_checks import filed_keys

@@ -10,7 +10,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
-from brim.rules.costs import Costs, CountedCosts
+from brim.rules.costs import Costs
 from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.session import Session
@@ -72,7 +72,6 @@ class ActivationTierMapper(PlainData):
         fill: bool = False,
         whole: bool = False,
         session: Session | None = None,
-        costs: Costs | None = None,
         floor: str = "summary",
         further: int = 0,
     ) -> InjectionPlan:
@@ -80,16 +79,15 @@ class ActivationTierMapper(PlainData):
         means no limit).
 
         *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else
-        of *model*, else of o200k_base; *costs* takes the place of counting. *fill* promotes the
-        highest into what is left. *whole* tells each behavior in full or not at all. *session*
-        leaves out what was shown a short while ago.
+        of *model*, else of o200k_base. *fill* promotes the highest into what is left. *whole* tells
+        each rule in full or not at all. *session* leaves out what was shown a short while ago.
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary``
         the plan is over budget; with ``fit`` the lowest are left out, and a last line counts what
         didn't fit, plus *further*.
         """
         _check(floor, budget=budget, max_chars=max_chars)
-        costs = _counted(counter, model) if costs is None else costs
+        costs = _costs_of(counter, model)
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
@@ -195,13 +193,13 @@ def _check(floor: str, **limits: int | None) -> None:
             )
 
 
-def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
-
-    if counter is not None and not hasattr(counter, "count"):
-        raise InputError(
-            f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}"
-        )
-    return CountedCosts(counter_for(model) if counter is None else counter)
+def _costs_of(counter: TokenCounter | None, model: str | None) -> Costs:
+    if counter is None:
+        return Costs(counter_for(model))
+    if not hasattr(counter, "count"):
+        problem = f"must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}"
+        raise InputError(f"counter {problem}")
+    return Costs(counter)
 
 
 def _omitted(behavior: Rule, value: float, reason: str) -> Slot:
@@ -239,7 +237,7 @@ def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan
     if fill and not off and arrangement.fits():
         _fill(arrangement)
     total = arrangement.total()
-    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits(total)
+    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits()
     switched_off = [f"{off} is 0: injection is off, constraints too"] if off else []
     return InjectionPlan(
         items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
@@ -251,7 +249,6 @@ def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan
         over_budget=over,
         overflow=max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0,
         reasons=(*switched_off, *_reasons(arrangement, total, over=over)),
-        evaluated=arrangement.evaluated,
         left_out=arrangement.left_out,
     )
 
@@ -298,16 +295,16 @@ def _fill(arrangement: Arrangement) -> None:
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
     costs = arrangement.costs
-    tokens = (
-        Count(0) if slot.tier is Tier.OMITTED else costs.count(costs.item(slot.rule, slot.tier)[0])
-    )
+    tokens = Count(0)
+    if slot.tier is not Tier.OMITTED:
+        tokens = costs.count(costs.item(slot.rule, slot.tier)[0])
     reason = slot.reason
     if slot.tier < slot.mapped:
         gone = "left out" if slot.tier is Tier.OMITTED else f"cut from {slot.mapped}"
         reason = f"{reason}; {gone}: over budget"
     elif slot.tier > slot.mapped:
         reason = f"{reason}; promoted into spare budget"
-    return Item(slot.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.rule)
+    return Item(slot.rule.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.rule)
 
 
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:

@@ -22,6 +22,7 @@ from brim.rules.compiled import (
     Background,
     FileStamp,
     RuleIndex,
+    checksum_of,
     content_digest,
     news_of,
     opened_whole,
@@ -29,8 +30,7 @@ from brim.rules.compiled import (
     stale_sources,
 )
 from brim.rules.reading import remember_rules
-from brim.rules.rows import SourceRow, write_source
-from brim.rules.schema import checksum_of, create_tables
+from brim.rules.rows import SourceRow, create_tables, write_source
 from brim.rules.source import RuleSource
 from brim.rules.source_reading import (
     SourceState,

@@ -15,6 +15,7 @@ from brim.rules.compiled import RuleIndex
 from brim.rules.rule import patterns_of
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
+from brim.rules.spreading import Link
 from brim.rules.terms import situation_terms
 from brim.rules.tiers import Tier
 from brim.rules.when import Condition, condition_in
@@ -128,23 +129,6 @@ class WordMatches(PlainData):
     """BM25's score."""
     stems: dict[int, str]
     """The shared stem that says most."""
-
-
-@dataclass(frozen=True)
-class StoredEdge(PlainData):
-    """One rule's relation to another, by their names."""
-
-    source: str
-    kind: str
-    target: str
-    weight: float
-    owner: str
-    """The kind of the source that declares it."""
-
-    @property
-    def takes(self) -> bool:
-        """Whether it weakens what it leads to."""
-        return self.kind in ("conflicts", "overrides")
 
 
 class StoredRules:
@@ -337,7 +321,7 @@ class StoredRules:
             if rows:
                 yield term, rows
 
-    def edges(self, numbers: list[int]) -> list[StoredEdge]:
+    def links(self, numbers: list[int]) -> list[Link]:
         """Return the edges that touch the rules *numbers*, in one order."""
         edges: set[tuple[str, str, str, float, str]] = set()
         columns = (
@@ -349,7 +333,7 @@ class StoredRules:
             edges.update(self._rows(f"{columns} edges.rule IN (:values)", chunk))
             named = "SELECT name FROM rules WHERE number IN (:values)"
             edges.update(self._rows(f"{columns} edges.target IN ({named})", chunk))
-        return [StoredEdge(*edge) for edge in sorted(edges)]
+        return [Link(*edge) for edge in sorted(edges)]
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Ask the index; ``:sources`` are those that count here, ``:values`` are *values*."""

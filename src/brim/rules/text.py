@@ -18,9 +18,6 @@ from brim.rules.sections import Section, section_of
 from brim.rules.summary import summarize
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 
-RENDERER_VERSION = 4
-"""Raise it with every change of a line: stored costs of another version are ignored."""
-
 _TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 """Marks that turn the direction of writing, and so can make a line read as another."""
 _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}

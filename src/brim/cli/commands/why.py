@@ -35,7 +35,7 @@ from brim.errors import InputError
 from brim.install.forecast import ForecastBreach, broken_by
 from brim.install.native_files import NativeReaders
 from brim.rules.activation import activate as spread
-from brim.rules.context import Context
+from brim.rules.conditions import Context
 from brim.rules.delivery import DID_NOT_FIT, Choice
 from brim.rules.history import RuleHistory, stop_line
 from brim.rules.library import LibraryRules, library_rules
