@@ -25,7 +25,7 @@ from typing import Any
 
 from brim.config.trust import trust
 from brim.rules.accepted import AcceptedRules
-from brim.rules.writing import paragraph_of
+from brim.rules.paragraphs import paragraph_of
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from rules import make

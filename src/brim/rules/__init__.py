@@ -1,7 +1,7 @@
 """What must agents know, when are they told, and what do rules refuse?
 
 Rules are text. ``paragraphs`` finds each rule in a file and changes it without touching the others,
-``rule`` is the value, ``reading`` reads and checks one and ``writing`` words one; ``file`` changes
+``rule`` is the value, ``reading`` reads and checks one; ``file`` changes
 whole files, and ``inbox`` has the notes that wait for a person. ``native`` reads files such as
 CLAUDE.md where they stand. ``accepted`` decides what of a project's file applies.
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
     from brim.rules.plan import InjectionPlan as InjectionPlan
     from brim.rules.plan import Item as Item
-    from brim.rules.sections import Section as Section
     from brim.rules.session import Session as Session
     from brim.rules.summary import summarize as summarize
+    from brim.rules.text import Section as Section
     from brim.rules.text import render as render
     from brim.rules.tiers import Tier as Tier
 else:
@@ -54,9 +54,8 @@ else:
         library_rule="BehaviorKind Edge EdgeKind Rule RuleUsage Status",
         mapper="ActivationTierMapper",
         plan="InjectionPlan Item",
-        sections="Section",
         session="Session",
         summary="summarize",
-        text="render",
+        text="Section render",
         tiers="Tier",
     )

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from brim.record import PlainData
 from brim.rules.costs import Costs
 from brim.rules.library_rule import Rule
-from brim.rules.sections import Section, section_of
-from brim.rules.text import text_of
+from brim.rules.text import Section, section_of, text_of
 from brim.rules.tiers import Tier
 from brim.tokens.count import Count
 

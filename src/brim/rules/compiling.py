@@ -21,8 +21,8 @@ from brim.rules.stems import stems_of
 from brim.rules.stored import ENCODINGS
 from brim.rules.stored_checks import filed_keys
 from brim.rules.summary import summarize
-from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
+from brim.rules.when import filed_terms
 from brim.tokens.engines import encoding_counter
 
 Counting = Callable[[str], tuple[int, ...]]

@@ -37,7 +37,8 @@ NOT_CI = ("environment", ("not ci",))
 """A condition that nothing has to confirm: the rule counts as one without it, but not in CI."""
 
 Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
-"""What became of each condition: three tuples of keys. One contradicted key, and the rule is out."""
+"""What became of each condition: three tuples of keys. One contradicted key, and the rule is
+out."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from brim.rules.library_rule import Rule
-from brim.rules.sections import Section
-from brim.rules.text import item_text
+from brim.rules.text import Section, item_text
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter

@@ -21,7 +21,6 @@ from brim.rules.source import USER
 from brim.rules.spreading import STEPS, Link, Spreading
 from brim.rules.stored import (
     MOST_CANDIDATES,
-    RuleRef,
     StoredRule,
     StoredRules,
 )
@@ -185,10 +184,14 @@ def _now(
     """Return the rules that a prompt or call is about, and how many there are beyond *limit*: first
     by when, then by words."""
     matches = rules.sharing_words(situation)
-    meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
-    meeting_ids = {ref.id for ref in meeting}
+    meeting_scores: dict[int, float] = {}
+    meeting_ids: set[str] = set()
+    for number, id in rules.meeting(situation).items():
+        if session.allows(id, Tier.FULL):
+            meeting_scores[number] = matches.scores.get(number, 0.0)
+            meeting_ids.add(id)
     told_ids = {id for id in session.shown if _is_told(id, session)}
-    numbers = [ref.number for ref in _in_order(meeting, matches.scores)]
+    numbers = rules.ranked(meeting_scores)
     numbers += rules.ranked(
         matches.scores, without=meeting_ids | told_ids, with_waiting=moment != CALL
     )
@@ -210,15 +213,6 @@ def _met(rule: StoredRule, situation: Situation) -> Choice:
     case = rule.condition.case_met(situation)
     reason = f"now: {_case_reason(case)}" if case else TOLD_AT_START
     return Choice(rule, Tier.FULL, BY_WHEN_MUST if rule.must else BY_WHEN, reason)
-
-
-def _in_order(refs: list[RuleRef], scores: dict[int, float]) -> list[RuleRef]:
-    """Return *refs*: musts first, then those that share more, then older."""
-
-    def order(ref: RuleRef) -> tuple[bool, float, tuple[int, str, int]]:
-        return not ref.must, -scores.get(ref.number, 0.0), ref.age
-
-    return sorted(refs, key=order)
 
 
 def _is_told(id: str, session: Session) -> bool:

@@ -17,11 +17,10 @@ from functools import cached_property
 from brim.errors import InputError
 from brim.masking import mask, masked
 from brim.record import PlainData
-from brim.rules.accepted import AcceptedRules, RuleProposal, decide_project
+from brim.rules.accepted import AcceptedRules, CheckDecisions, RuleProposal, decide_project
 from brim.rules.checks import RuleCheck
 from brim.rules.compiled import NAME as INDEX
 from brim.rules.compiled import RuleIndex, open_index
-from brim.rules.decisions import CheckDecisions
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
 from brim.rules.keeping import check_of, check_of_words, kept_words

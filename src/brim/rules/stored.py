@@ -16,9 +16,8 @@ from brim.rules.rule import patterns_of
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
 from brim.rules.spreading import Link
-from brim.rules.terms import situation_terms
 from brim.rules.tiers import Tier
-from brim.rules.when import Condition, condition_in
+from brim.rules.when import Condition, condition_in, situation_terms
 
 K1 = 1.2
 B = 0.75
@@ -108,17 +107,6 @@ class BlockingRule(PlainData):
     condition: Condition
     blocks: tuple[str, ...]
     source: RuleSource
-
-
-@dataclass(frozen=True)
-class RuleRef(PlainData):
-    """A rule of the index, as far as it's needed to sort it."""
-
-    number: int
-    id: str
-    must: bool
-    waits: bool
-    age: tuple[int, str, int]
 
 
 @dataclass(frozen=True)
@@ -246,25 +234,28 @@ class StoredRules:
                 )
         return rules
 
-    def meeting(self, situation: Situation) -> list[RuleRef]:
-        """Return the rules whose when *situation* meets."""
+    def meeting(self, situation: Situation) -> dict[int, str]:
+        """Return the rules whose when *situation* meets: their ids by number."""
         sql = (
-            "SELECT number, digest, must, waits, learned, source, position, condition FROM rules"
-            " WHERE source IN (:sources)"
+            "SELECT number, digest, condition FROM rules WHERE source IN (:sources)"
             " AND number IN (SELECT rule FROM postings WHERE term IN (:values))"
         )
         is_met: dict[str, bool] = {}
-        refs: dict[int, RuleRef] = {}
+        ids: dict[int, str] = {}
         for chunk in _chunks(situation_terms(situation)):
-            for *columns, condition in self._rows(sql, chunk):
+            for number, digest, condition in self._rows(sql, chunk):
                 if condition not in is_met:  # many rules have the same one
                     is_met[condition] = condition_in(condition).is_met(situation)
                 if is_met[condition]:
-                    refs[columns[0]] = self._ref(columns)
-        return list(refs.values())
+                    ids[number] = digest
+        return ids
 
     def ranked(
-        self, scores: dict[int, float], *, without: Collection[str], with_waiting: bool
+        self,
+        scores: dict[int, float],
+        *,
+        without: Collection[str] = (),
+        with_waiting: bool = True,
     ) -> list[int]:
         """Return the numbers in *scores*: musts first, then those with a higher score, then older.
 
@@ -283,11 +274,6 @@ class StoredRules:
                     place = self._order[source]
                     order.append((not must, -scores[number], place, learned, position, number))
         return [key[-1] for key in sorted(order)]
-
-    def _ref(self, columns: Sequence[Any]) -> RuleRef:
-        number, digest, must, waits, learned, source, position = columns
-        age = (self._order[source], learned, position)
-        return RuleRef(number, digest, bool(must), bool(waits), age)
 
     def sharing_words(self, situation: Situation) -> WordMatches:
         """Return the rules that share a stem with *situation*."""
