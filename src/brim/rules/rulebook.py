@@ -356,10 +356,12 @@ class Rulebook:
         content = file.content()
         if content.text.strip() or (content.problem and not content.is_missing):
             return 0
-        wording = self._accepted(place).load().wording
-        for paragraph in wording.split.paragraphs:
-            file.insert(paragraph.body, check=False)
-        return len(wording.rules)
+        text = self._accepted(place).last_good_text()
+        if not text:
+            return 0
+        with file.changing() as draft:
+            draft.text = text
+        return len(read_rules(text).rules)
 
     def accept_note(self, name: str, place: str, text: str = "") -> RuleEntry:
         """Make a rule of an inbox note, with other words if *text* has some."""
