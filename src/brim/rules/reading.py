@@ -31,6 +31,11 @@ KEYS = ("when", "learned", *_TEXT_KEYS, *_LIST_KEYS, *_FLAG_KEYS, *_NOTE_KEYS)
 _SEVERAL_LINES = ("text",)
 """Keys whose text may have several lines."""
 
+MERGE_CONFLICT = (
+    "git couldn't merge this: keep one side, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+)
+"""Said once for a file: a conflict has several lines, and each can be in another paragraph."""
+
 _INVISIBLE_RANGES = (
     (0x00AD, 0x00AD),
     (0x061C, 0x061C),
@@ -102,8 +107,10 @@ def read_rules(content: str) -> RulesText:
         try:
             rule = _read_again(paragraph)
         except RuleMistakeError as error:
-            mistakes.append(Mistake(error.line, paragraph.name, str(error)))
             names.add(paragraph.name)
+            messages = [mistake.message for mistake in mistakes]
+            if str(error) != MERGE_CONFLICT or MERGE_CONFLICT not in messages:
+                mistakes.append(Mistake(error.line, paragraph.name, str(error)))
             continue
         if rule.name in names:
             message = f"another rule is called {rule.name}; this one isn't used: rename it"
@@ -234,8 +241,7 @@ def _syntax_mistake(paragraph: Paragraph, error: str) -> RuleMistakeError:
         if conflict_line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
             return RuleMistakeError(
                 paragraph.line + conflict_number - 1,
-                "git couldn't merge this: keep one side, and remove the lines with <<<<<<<, ======="
-                " and >>>>>>>",
+                MERGE_CONFLICT,
             )
     for marks in ("'''", '"""'):
         if paragraph.text.count(marks) % 2:
