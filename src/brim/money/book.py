@@ -58,15 +58,11 @@ class LimitBook:
             limits = self.settings.of_project(project)
         compared: list[LimitStanding] = []
         for limit in limits:
-            compared += standings(
-                [limit],
-                self.index,
-                self._spender(limit),
-                self.now,
-                next_cost=self._next_cost(limit),
-                plans=self.plans,
-                warn=self.warn,
-            )
+            spender = self._spender(limit)
+            for standing in standings(
+                [limit], self.index, spender, self.now, plans=self.plans, warn=self.warn
+            ):
+                compared.append(standing.expecting(self._next_cost(limit)))
         return sorted(compared, key=lambda standing: not standing.is_stopped)
 
     def unread(self, project: str = "") -> list[SpendingLimit]:

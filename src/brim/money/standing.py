@@ -25,6 +25,10 @@ LAST_REQUESTS = 10
 """How many of a thread's last requests are looked at."""
 NEW_TOKENS = 1_500
 """Tokens of results and words that the next request is expected to add."""
+MOST_TIMES = 100
+"""Times what a request cost that the next one may cost, if its context is long: what was read from
+the cache is written again, at the price for long prompts, without a discount."""
+LONG = 10 * NEW_TOKENS
 FIVE_MINUTES = 300.0
 HOUR = 3_600.0
 
@@ -97,6 +101,12 @@ class LimitStanding:
         """Whether prompts are refused."""
         return self.level in (SOFT, HARD)
 
+    def expecting(self, next_cost: int) -> LimitStanding:
+        """Return it with what the next request will cost."""
+        if not self.counts_money:
+            return self
+        return replace(self, next_cost=next_cost)
+
     @property
     def percent_to_go_on(self) -> int:
         """How many percent more, in tens, let two requests like the next one pass; 0 if a person
@@ -139,7 +149,6 @@ def standings(
     spender: Spender,
     now: float,
     *,
-    next_cost: int = 0,
     plans: PlanReadings = lambda _: None,
     warn: float = WARN_SHARE,
 ) -> list[LimitStanding]:
@@ -156,8 +165,7 @@ def standings(
                 )
             continue
         spent = spent_of(limit, index, spender, now)
-        expected = next_cost if limit.unit == USD else 0
-        standing.append(LimitStanding(limit, spent, now, expected, limit.resets_at(now), warn))
+        standing.append(LimitStanding(limit, spent, now, 0, limit.resets_at(now), warn))
     return standing
 
 
@@ -201,6 +209,19 @@ def next_cost(last: Sequence[IndexedRequest], prices: Prices, now: float) -> int
         writes_are_input=True,
     )
     return prices.request(expected, newest.model, now) or 0
+
+
+def most_next_cost(last: Sequence[IndexedRequest]) -> int | None:
+    """Return more than ``next_cost`` can be, without a look at prices; None if that can't be
+    said."""
+    if not last or sum(last[0].counts) < LONG:
+        return None
+    costs: list[int] = []
+    for request in last:
+        if not request.cost or request.model != last[0].model:
+            return None
+        costs.append(request.cost)
+    return MOST_TIMES * max(costs)
 
 
 def is_warm(newest: IndexedRequest, now: float) -> bool:

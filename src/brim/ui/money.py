@@ -34,6 +34,7 @@ from brim.sessions.requests import EVERYTHING
 from brim.sessions.session_files import SessionFile
 from brim.sessions.up_to_date import read_sessions
 from brim.ui.place import Place, page
+from brim.ui.team import team_page
 from brim.workspace import Workspace
 
 BY = ("day", "week", "project", "branch", "model", "session")
@@ -139,6 +140,7 @@ def money(place: Place, request: Request) -> Response:
         more=max(0, len(sums) - MOST_ROWS),
         most=max((row.cost for row in sums), default=0),
         projects=limit_bars(workspace),
+        team=team_page(place, request),
         project=os.path.basename(workspace.limits_project),
     )
 
