@@ -24,10 +24,9 @@ from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader, compactions_in
 from brim.memory.comparison import Fact, compare
-from brim.memory.lost import LostFact
+from brim.memory.lost import HEADING, LostFact, chosen, line_of
 from brim.memory.ranking import BINDING
 from brim.memory.repetition.commands import looks, parts
-from brim.memory.returned import HEADING, chosen, line_of
 from brim.memory.shell_facts import shell_facts, without_numbers
 from brim.memory.token_length import BilledRatio
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts

@@ -33,7 +33,7 @@ def session_lines() -> list[dict[str, Any]]:
     for number in range(3):
         call = f"call-{number}"
         command = {"command": f"PGPASSWORD={IN_COMMAND} psql -h db{number}"}
-        blocks = [
+        blocks: list[dict[str, Any]] = [
             {"type": "thinking", "thinking": f"DB_PASSWORD={IN_THOUGHT}"},
             {"type": "text", "text": f"I use password={IN_ANSWER}"},
             {"type": "tool_use", "id": call, "name": "Bash", "input": command},

@@ -9,7 +9,7 @@ import pytest
 
 from brim.memory import MemoryEntry
 from brim.memory.instructions import LONGEST, build_instructions
-from brim.memory.returned import COMMANDS, FILES, line_of
+from brim.memory.lost import COMMANDS, FILES, line_of
 from brim.sessions.report.lost import lost_in
 from tests.hooks.sittings import Sitting
 

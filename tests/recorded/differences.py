@@ -41,6 +41,7 @@ REMOVED: tuple[str, ...] = (
     # What brim gave back, whether it was used, and how long it took to the next edit.
     "sessions/*/given_back",
     "sessions/*/used_again",
+    "sessions*/*/usable",
     "sessions/*/level",
     "sessions/*/steps",
     "sessions/*/steps_to_edit",

@@ -21,8 +21,7 @@ from brim.hooks.transcript import BEGAN, open_context_latches, size_of, whole_li
 from brim.hooks.turns import write_turn
 from brim.memory.compactions import compactions_in
 from brim.memory.instructions import build_instructions
-from brim.memory.lost import CompactionReport
-from brim.memory.returned import HEADING, give_back, lost_entries
+from brim.memory.lost import HEADING, CompactionReport, give_back, lost_entries
 
 MOST = 8 << 20
 """Bytes of the transcript's end that are read. Of a longer one, ``brim memory lost`` may know more

@@ -19,7 +19,6 @@ from brim.config.trust import is_trusted, trusted_projects
 from brim.errors import BrimError
 from brim.files import locked, unfinished
 from brim.hooks.state import HookWorkspace, old_files
-from brim.memory.archive import keep_journals, old_journals
 from brim.memory.folder import (
     LOCK,
     NAME,
@@ -29,6 +28,7 @@ from brim.memory.folder import (
     remove_ours,
     session_folders,
 )
+from brim.memory.journal import keep_journals, old_journals
 
 TIDIED = "tidied"
 """The file whose time says when this was last done; no session's file has its name."""

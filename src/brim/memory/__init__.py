@@ -10,8 +10,8 @@ words, and ``writer`` writes the files.
 Compactions: ``inventory`` lists what a window holds (``facts`` are files and numbers,
 ``statements`` a person's words, ``shell_facts`` commands), ``ranking`` says how much speaks for
 giving each back, ``comparison`` what of it is still there. ``compactions`` follows a session
-through its compactions, ``lost`` is what each lost, ``instructions`` tell the summarizer what to
-keep, ``returned`` words what comes back, and ``token_length`` tells the size of a text.
+through its compactions, ``lost`` is what each lost and words what comes back, ``instructions`` tell
+the summarizer what to keep, and ``token_length`` tells the size of a text.
 """
 
 from __future__ import annotations

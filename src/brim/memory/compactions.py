@@ -20,9 +20,16 @@ from brim.agents.events import Attachment, Compaction, Message, StateSeen, ToolR
 from brim.agents.lines import Bounded
 from brim.memory.comparison import Comparison, Fact, compare
 from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
-from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
+from brim.memory.lost import (
+    BASIS,
+    GUESSED,
+    HEADING,
+    MOST_ITEMS,
+    CompactionReport,
+    LostFact,
+    line_of,
+)
 from brim.memory.quotes import masked_line
-from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import without_numbers
 from brim.memory.token_length import BilledRatio, length_of
 

@@ -1,7 +1,8 @@
 """The journal, an append-only file of lines.
 
 Each line reaches the disk before the writer goes on. A process that is killed while it writes
-leaves at most a torn line, which the next one ends and skips.
+leaves at most a torn line, which the next one ends and skips. Journals of memory that was removed
+stay in the user's folder for a while.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import errno
 import json
 import math
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from brim.config.retention import JOURNALS
 from brim.errors import StoreError
-from brim.files import SAFE_FLAGS, locked, sync_folder
+from brim.files import SAFE_FLAGS, locked, sync_folder, write_new
 from brim.memory.entries import MemoryEntry
 from brim.memory.folder import LOCK, make_folder, own, place_of
 from brim.memory.quotes import encodable
@@ -275,3 +278,42 @@ def _noted_files(entries: Iterable[MemoryEntry]) -> set[tuple[str, str]]:
         elif entry.kind == "withdrawn":
             files.discard((entry.session, entry.text))
     return files
+
+
+_ARCHIVED = re.compile(r"(\d{1,12})-.*\.jsonl")
+_LONGEST_LABEL = 60
+
+
+def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:
+    """Copy the journals of *folders* to *into*, durably, and return the new paths."""
+    safe_label = re.sub(r"[^A-Za-z0-9_.-]+", "-", label)[:_LONGEST_LABEL].strip("-.") or "scratch"
+    copies: list[str] = []
+    try:
+        for folder in (os.path.dirname(into), into):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        for folder in folders:
+            journal = os.path.join(folder, NAME)
+            if not os.path.isfile(journal) or os.path.islink(journal):
+                continue
+            name = f"{max(0, int(now))}-{safe_label}-{os.urandom(4).hex()}.jsonl"
+            path = os.path.join(into, name)
+            with open(journal, "rb") as file:
+                write_new(path, file.read())
+            copies.append(path)
+        sync_folder(into)
+    except OSError as error:
+        why = f"the journal cannot be kept there: {error.strerror or error}; nothing was removed"
+        raise StoreError(f"{into}: {why}", "failed") from None
+    return copies
+
+
+def old_journals(into: str, *, now: float) -> list[str]:
+    """Return the journals in *into* that have been there long enough."""
+    if not os.path.isdir(into):
+        return []
+    old = []
+    for name in sorted(os.listdir(into)):
+        match = _ARCHIVED.fullmatch(name)
+        if match is not None and now - int(match[1]) > JOURNALS:
+            old.append(os.path.join(into, name))
+    return old

@@ -16,7 +16,6 @@ from functools import partial
 from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.memory.archive import keep_journals, old_journals
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.folder import (
     LOCK,
@@ -35,7 +34,7 @@ from brim.memory.folder import (
 from brim.memory.index import NAME as INDEX
 from brim.memory.index import render_details, render_index
 from brim.memory.journal import NAME as JOURNAL
-from brim.memory.journal import Journal
+from brim.memory.journal import Journal, keep_journals, old_journals
 from brim.memory.matching import Matching
 from brim.memory.model import ScratchModel
 from brim.memory.view import MemoryView

@@ -18,15 +18,16 @@ from brim.cli.team import usage_in_ledger
 from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.sessions.plan_windows import PlanWindow, current_plan_windows
-from brim.sessions.report.requests import RequestList, request_list
 from brim.sessions.report.usage import (
     BY,
     GROUPINGS,
     TIMES,
+    RequestList,
     Sum,
     UsageFilter,
     UsageReport,
     parse_day,
+    request_list,
     usage_report,
 )
 from brim.sessions.session_files import AGENTS

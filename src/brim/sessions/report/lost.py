@@ -16,8 +16,7 @@ from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, read
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
-from brim.memory.lost import CompactionReport, LostFact
-from brim.memory.returned import line_of
+from brim.memory.lost import CompactionReport, LostFact, line_of
 from brim.sessions.session_files import newest_first
 
 MOST_OTHERS = 50

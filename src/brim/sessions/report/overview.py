@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -402,34 +402,49 @@ def _summaries(sources: list[tuple[FindingsSource, Findings]]) -> list[SummaryRe
     return list(by_prompt.values())
 
 
+SessionThread = tuple[str, str]
+"""A session, and one of its sub-agents or the main thread."""
+
+
 def _lost(
     sources: list[tuple[FindingsSource, list[CompactionReport]]],
     wanted: _Wanted,
     requests: Mapping[str, IndexedRequest],
     prices: PriceList,
 ) -> LostSum:
-    """Return the compactions, each once: a stream repeats those of its transcript, a fork those of
-    its parent."""
-    by_session: dict[tuple[str, str], list[CompactionReport]] = {}
-    for source, compactions in sources:
-        of_file: dict[tuple[str, str], list[CompactionReport]] = {}
-        for report in compactions:
-            if wanted.has(source.project, report.time):
-                of_file.setdefault((report.session, report.sub_agent), []).append(report)
-        for key, reports in of_file.items():
-            if key not in by_session or _says_more(reports, by_session[key]):
-                by_session[key] = reports
-    every: dict[object, CompactionReport] = {}
-    for key, reports in by_session.items():
-        for report in reports:
-            every[report.time or key, report.before] = report
+    """Return the compactions that are *wanted*, each once, with what finding things again cost."""
     models = {request.session: request.model for request in requests.values()}
-    items = sorted(every.values(), key=lambda report: report.time or 0.0)
-    costs = []
-    for report in items:
+    reports = sorted(_compactions(sources, wanted), key=lambda report: report.time or 0.0)
+    cost = 0
+    for report in reports:
         written = Tokens(cache_write_5m=report.tokens, writes_are_input=True)
-        costs.append(prices.request(written, models.get(report.session, ""), report.time))
-    return LostSum(items, sum(cost or 0 for cost in costs))
+        cost += prices.request(written, models.get(report.session, ""), report.time) or 0
+    return LostSum(reports, cost)
+
+
+def _compactions(
+    sources: list[tuple[FindingsSource, list[CompactionReport]]], wanted: _Wanted
+) -> Iterable[CompactionReport]:
+    """Return each compaction once: a stream repeats those of its transcript, a fork those of its
+    parent."""
+    fullest: dict[SessionThread, list[CompactionReport]] = {}
+    for source, compactions in sources:
+        reports_in_file = [one for one in compactions if wanted.has(source.project, one.time)]
+        for thread, reports in _by_thread(reports_in_file).items():
+            if thread not in fullest or _says_more(reports, fullest[thread]):
+                fullest[thread] = reports
+    each_once: dict[object, CompactionReport] = {}
+    for thread, reports in fullest.items():
+        for report in reports:
+            each_once[report.time or thread, report.before] = report
+    return each_once.values()
+
+
+def _by_thread(reports: list[CompactionReport]) -> dict[SessionThread, list[CompactionReport]]:
+    by_thread: dict[SessionThread, list[CompactionReport]] = {}
+    for report in reports:
+        by_thread.setdefault((report.session, report.sub_agent), []).append(report)
+    return by_thread
 
 
 def _says_more(reports: list[CompactionReport], earlier: list[CompactionReport]) -> bool:

@@ -58,23 +58,17 @@ def report_facts(overview: Overview, between: str = "   ") -> list[tuple[str, st
     money = [counted(overview.bill.sessions, "session"), total_cost(overview)]
     if bill.client_sessions == bill.sessions:
         money.append(f"(clients' own total: {dollars(bill.client_total)})")
+    period = "in all"
+    if overview.days:
+        period = f"last {counted(overview.days, 'day')}"
+    needless = [waste for waste in overview.waste if waste.kind in ("repeated", "unused")]
     return [
-        (
-            f"last {counted(overview.days, 'day')}" if overview.days else "in all",
-            between.join(money),
-        ),
+        (period, between.join(money)),
         ("money", _adding_up(overview)),
         ("compactions", _lost(overview.lost)),
         ("cache", _cache(overview)),
         ("every request", _start(overview)),
-        (
-            "waste",
-            "; ".join(
-                waste_line(waste)
-                for waste in overview.waste
-                if waste.kind in ("repeated", "unused")
-            ),
-        ),
+        ("waste", "; ".join(map(waste_line, needless))),
     ]
 
 
@@ -83,16 +77,17 @@ def _adding_up(overview: Overview) -> str:
     bill = overview.bill
     sentences = []
     if bill.compactions or bill.unexplained:
+        unexplained = f"{dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
         sentences.append(
-            f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}"
-        )
-        sentences[0] += (
-            f", not explained {dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
+            f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}, "
+            f"not explained {unexplained}"
         )
     if 0 < bill.client_sessions < bill.sessions:
         some = f"{bill.client_sessions:,} of {counted(bill.sessions, 'session')}"
-        sentences.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
-        sentences[-1] += f"; brim counts {dollars(bill.client_counted)} for them"
+        sentences.append(
+            f"{some} have a total of the client's own: {dollars(bill.client_total)}; "
+            f"brim counts {dollars(bill.client_counted)} for them"
+        )
     if bill.client_prices >= 5_000:
         sentences.append(f"the client's own prices add {dollars(bill.client_prices)}")
     if bill.unpriced:
@@ -106,17 +101,15 @@ def _lost(lost_sum: LostSum) -> str:
     """Return what compactions dropped, and what finding files again cost."""
     if not lost_sum.items:
         return ""
-    parts = [
-        f"{lost:,} of {_YOURS.get(kind, '')}{counted(before, kind)}"
-        for kind, (before, lost, _) in lost_sum.counts.items()
-        if lost
-    ]
-    text = (
-        f"{len(lost_sum.items):,}: dropped {', '.join(parts) or 'nothing'}"
-        if lost_sum.counts
-        else f"{len(lost_sum.items):,}"
-    )
-    text += f" ({lost_sum.unreadable:,} can't be read)" if lost_sum.unreadable else ""
+    dropped = []
+    for kind, (before, lost, _) in lost_sum.counts.items():
+        if lost:
+            dropped.append(f"{lost:,} of {_YOURS.get(kind, '')}{counted(before, kind)}")
+    text = f"{len(lost_sum.items):,}"
+    if lost_sum.counts:
+        text += f": dropped {', '.join(dropped) or 'nothing'}"
+    if lost_sum.unreadable:
+        text += f" ({lost_sum.unreadable:,} can't be read)"
     text += _given_back(lost_sum)
     if not lost_sum.tokens:
         return text

@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.memory.comparison import KINDS
-from brim.memory.lost import CompactionReport, LostFact
+from brim.memory.lost import (
+    COMMANDS,
+    FILES,
+    LINES,
+    MOST_LINES,
+    CompactionReport,
+    LostFact,
+    chosen,
+    give_back,
+    line_of,
+)
 from brim.memory.ranking import BINDING, CHANGED, COMMAND, LATEST, OTHER, READ_AGAIN
-from brim.memory.returned import COMMANDS, FILES, LINES, MOST_LINES, chosen, give_back, line_of
 from tests.texts import ANY_TEXT
 
 FACTS = st.builds(
