@@ -181,7 +181,7 @@ def run(client: str) -> dict[str, str]:
     sums = {
         "sessions": str(len(ORDINARY)),
         "calls": str(kinds["calls"]),
-        "spent": f"${spent / 1e6:.2f}",
+        "spent": f"${int(spent) / 1e6:.2f}",
     }
     return {**sums, **{kind: str(kinds[kind]) for kind in ("limit", "block", "loop")}}
 
