@@ -26,7 +26,6 @@ from brim._lazy import exports
 if TYPE_CHECKING:
     from brim.rules.activation import Activation as Activation
     from brim.rules.activation import Graph as Graph
-    from brim.rules.activation import Parameters as Parameters
     from brim.rules.activation import activate as activate
     from brim.rules.conditions import Context as Context
     from brim.rules.conditions import When as When
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        activation="Activation Graph Parameters activate",
+        activation="Activation Graph activate",
         conditions="Context When",
         kinds="infer_kind",
         library_rule="BehaviorKind Edge EdgeKind Rule RuleUsage Status",

@@ -16,76 +16,39 @@ from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.conditions import Context, Match, When, meets
 from brim.rules.library_rule import Edge, Rule
-from brim.rules.spreading import Link, Spreading
+from brim.rules.spreading import STEPS, Link, Spreading
 
 SECONDS = 3600
 MOST_WORDS = 5
 """Words that a reason names."""
-_WHOLE_NUMBERS = {"steps": 0, "inhibition_breadth": 1}
-"""The constants that are whole numbers, and the least that each can be."""
 
-
-@dataclass(frozen=True)
-class Parameters(PlainData):
-    """The constants of activation, with the values that brim ships: numbers from 0; ``steps`` and
-    ``inhibition_breadth`` are whole."""
-
-    always: float = 0.3
-    """Seed of a rule without conditions."""
-    seed_floor: float = 0.15
-    """What a seed starts from, before the share of confirmed conditions is added."""
-    one_condition: float = 0.4
-    """Seed when the only condition is confirmed: a rule for one thing says more than a rule for
-    everything."""
-    two_conditions: float = 0.6
-    three_conditions: float = 0.8
-    further_condition: float = 0.1
-    """What each condition after the third adds, up to 1 in all."""
-    base_floor: float = 0.85
-    """Factor of a rule that was used long ago and seldom."""
-    base_range: float = 0.3
-    """How much recent and frequent use can add to that factor."""
-    never_used: float = 0.5
-    """Base level of a rule that was never used: neither good nor bad."""
-    use_factor: float = 2.0
-    use_offset: float = 1.0
-    least_hours: float = 0.001
-    """Lower bound for the hours since the last use; above 0."""
-    steps: int = 3
-    """How many edges activation travels along."""
-    spread: float = 0.85
-    """Share of its activation that a rule passes on."""
-    decay: float = 0.7
-    """What is left of it at the other end of an edge."""
-    edge_fading: float = 0.01
-    """How fast an edge that carries nothing fades, per hour."""
-    inhibition_breadth: int = 7
-    """How many of the strongest are spared."""
-    inhibition_strength: float = 0.15
-    """Share of their distance to the strongest that all others lose."""
-    sigmoid_gain: float = 10.0
-    sigmoid_center: float = 0.3
-    least: float = 0.05
-    """An activation below this is 0."""
-
-    def __post_init__(self) -> None:
-        for name in self.__match_args__:
-            value = getattr(self, name)
-            least = _WHOLE_NUMBERS.get(name)
-            if least is not None:
-                if type(value) is not int or not least <= value <= 1000:
-                    problem = f"must be a whole number from {least} to 1,000, not {value!r}"
-                    raise InputError(f"activation: {name} {problem}")
-                continue
-            if type(value) not in (int, float) or not 0 <= value <= 1e6:
-                problem = f"must be a number from 0 to 1,000,000, not {value!r}"
-                raise InputError(f"activation: {name} {problem}")
-            self.__dict__[name] = float(value)
-        if not self.least_hours:
-            raise InputError("activation: least_hours must be above 0")
-
-
-DEFAULTS = Parameters()
+ALWAYS = 0.3
+"""Seed of a rule without conditions."""
+SEED_FLOOR = 0.15
+"""What a seed starts from, before the share of confirmed conditions is added."""
+CEILINGS = (0.4, 0.6, 0.8, 0.9, 1.0)
+"""Seed when all of one, two, three… conditions are confirmed: a rule for one thing says more than a
+rule for everything."""
+BASE_FLOOR = 0.85
+"""Factor of a rule that was used long ago and seldom."""
+BASE_RANGE = 0.3
+"""How much recent and frequent use can add to that factor."""
+NEVER_USED = 0.5
+"""Base level of a rule that was never used: neither good nor bad."""
+USE_FACTOR = 2.0
+USE_OFFSET = 1.0
+LEAST_HOURS = 0.001
+"""Lower bound for the hours since the last use."""
+EDGE_FADING = 0.01
+"""How fast an edge that carries nothing fades, per hour."""
+INHIBITION_BREADTH = 7
+"""How many of the strongest are spared."""
+INHIBITION_STRENGTH = 0.15
+"""Share of their distance to the strongest that all others lose."""
+SIGMOID_GAIN = 10.0
+SIGMOID_CENTER = 0.3
+LEAST = 0.05
+"""An activation below this is 0."""
 
 
 class Graph:
@@ -118,13 +81,14 @@ class Graph:
         self.dangling = tuple(sorted(dangling, key=lambda edge: (*edge.key, _rank(edge))))
         """Edges with an unknown end. They carry nothing."""
 
-    def links(self, ids: Collection[str], now: float, fading: float) -> Iterator[Link]:
+    def links(self, ids: Collection[str], now: float) -> Iterator[Link]:
         """Yield the links between the rules *ids*."""
         for edge in self.edges:
             if edge.source in ids and edge.target in ids:
                 freshness = 1.0
                 if edge.last_activated is not None:
-                    freshness = exp(-fading * max(0.0, (now - edge.last_activated) / SECONDS))
+                    hours = max(0.0, (now - edge.last_activated) / SECONDS)
+                    freshness = exp(-EDGE_FADING * hours)
                 link = Link(edge.source, edge.kind, edge.target, edge.weight, freshness=freshness)
                 yield link
 
@@ -156,13 +120,7 @@ class Activation(PlainData):
         return iter([self.id, self.value, self.reasons])
 
 
-def activate(
-    graph: Graph,
-    context: Context,
-    *,
-    now: float | datetime,
-    parameters: Parameters = DEFAULTS,
-) -> list[Activation]:
+def activate(graph: Graph, context: Context, *, now: float | datetime) -> list[Activation]:
     """Return every rule of *graph* that matters in *context*, highest first, then by id.
 
     A rule that the context confirms and that lost everything to others comes with a value of 0: a
@@ -172,17 +130,16 @@ def activate(
     seconds = now.timestamp() if isinstance(now, datetime) else now
     seeds: dict[str, Seed] = {}
     for rule in graph.rules.values():
-        seed = seed_of(rule, context.facts, context.words, seconds, parameters)
+        seed = seed_of(rule, context.facts, context.words, seconds)
         if not seed.contradicted:  # else it neither gets nor gives
             seeds[rule.id] = seed
     seed_values = {id: seed.value for id, seed in seeds.items() if seed.value > 0}
-    links = graph.links(seeds, seconds, parameters.edge_fading)
-    spreading = Spreading(seed_values, links, parameters.spread * parameters.decay)
-    for _ in range(parameters.steps):
+    spreading = Spreading(seed_values, graph.links(seeds, seconds))
+    for _ in range(STEPS):
         spreading.step()
     values = dict.fromkeys(seed_values, 0.0)
-    for id, raw in _inhibited(spreading.values, parameters).items():
-        value = _squashed(raw, parameters)
+    for id, raw in _inhibited(spreading.values).items():
+        value = _squashed(raw)
         if value > 0 or id in seed_values:
             values[id] = value
     activations = []
@@ -227,17 +184,16 @@ def seed_of(
     facts: Mapping[str, tuple[str, ...]],
     words: frozenset[str],
     now: float,
-    parameters: Parameters,
 ) -> Seed:
     """Return how much *facts* and *words* say for *rule*, and why."""
     match = rule.when.match(facts)
     shared = tuple(sorted(words & rule.words))
-    level = base_level(rule.usage.count, rule.usage.last_used, now, parameters)
-    factor = parameters.base_floor + parameters.base_range * level
-    return Seed(_strength(match, bool(shared), parameters) * factor, *match, shared)
+    level = base_level(rule.usage.count, rule.usage.last_used, now)
+    factor = BASE_FLOOR + BASE_RANGE * level
+    return Seed(_strength(match, bool(shared)) * factor, *match, shared)
 
 
-def _strength(match: Match, shares_words: bool, parameters: Parameters) -> float:
+def _strength(match: Match, shares_words: bool) -> float:
     """Return a seed before recency and frequency.
 
     Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are
@@ -249,25 +205,21 @@ def _strength(match: Match, shares_words: bool, parameters: Parameters) -> float
     if match.contradicted:
         return 0.0
     if not hits:
-        return 0.0 if total else parameters.always
-    ceilings = (parameters.one_condition, parameters.two_conditions, parameters.three_conditions)
-    ceiling = ceilings[min(total, 3) - 1]
-    if total > 3:
-        further = parameters.further_condition * (total - 3)
-        ceiling = max(ceiling, min(1.0, ceiling + further))
-    return parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
+        return 0.0 if total else ALWAYS
+    ceiling = CEILINGS[min(total, len(CEILINGS)) - 1]
+    return SEED_FLOOR + (hits / total) * (ceiling - SEED_FLOOR)
 
 
-def base_level(uses: int, last_used: float | None, now: float, parameters: Parameters) -> float:
+def base_level(uses: int, last_used: float | None, now: float) -> float:
     """Return what recency and frequency make of a rule, from 0 to 1.
 
     This is ``1 / (1 + e^-(ln(2n / sqrt(h)) + 1))`` for *n* uses and *h* hours since the last,
     written without the logarithm, which has no value for 0 uses.
     """
     if last_used is None:
-        return parameters.never_used
-    hours = max(parameters.least_hours, (now - last_used) / SECONDS)
-    odds = parameters.use_factor * uses / sqrt(hours) * exp(parameters.use_offset)
+        return NEVER_USED
+    hours = max(LEAST_HOURS, (now - last_used) / SECONDS)
+    odds = USE_FACTOR * uses / sqrt(hours) * exp(USE_OFFSET)
     return odds / (1 + odds)
 
 
@@ -280,24 +232,22 @@ def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tu
     return tuple([fact for fact in known if any(meets(key, fact, value) for value in wanted)])
 
 
-def _inhibited(state: Mapping[str, float], parameters: Parameters) -> dict[str, float]:
+def _inhibited(state: Mapping[str, float]) -> dict[str, float]:
     """Return the state after all but the strongest gave way to their mean."""
     alive = {id: value for id, value in state.items() if value > 0}
-    breadth = parameters.inhibition_breadth
-    if len(alive) <= breadth:
+    if len(alive) <= INHIBITION_BREADTH:
         return alive
     ranked = sorted(alive, key=lambda id: (-alive[id], id))
-    mean = fsum([alive[id] for id in ranked[:breadth]]) / breadth
-    for id in ranked[breadth:]:
-        alive[id] = max(0.0, alive[id] - parameters.inhibition_strength * (mean - alive[id]))
+    mean = fsum([alive[id] for id in ranked[:INHIBITION_BREADTH]]) / INHIBITION_BREADTH
+    for id in ranked[INHIBITION_BREADTH:]:
+        alive[id] = max(0.0, alive[id] - INHIBITION_STRENGTH * (mean - alive[id]))
     return alive
 
 
-def _squashed(raw: float, parameters: Parameters) -> float:
+def _squashed(raw: float) -> float:
     """Return the activation that a raw value means: from 0 to 1, and 0 where it's too little to
     matter."""
     if raw <= 0:
         return 0.0
-    exponent = -parameters.sigmoid_gain * (raw - parameters.sigmoid_center)
-    value = 1 / (1 + exp(exponent)) if exponent < 700 else 0.0
-    return value if value >= parameters.least else 0.0
+    value = 1 / (1 + exp(-SIGMOID_GAIN * (raw - SIGMOID_CENTER)))
+    return value if value >= LEAST else 0.0

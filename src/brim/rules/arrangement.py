@@ -58,10 +58,8 @@ class Arrangement:
         limits: ArrangementLimits,
         *,
         counted: bool = False,
-        further: int = 0,
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *further* ones
-        that aren't among them.
+        """With *counted*, the last line says how many of *slots* don't fit.
 
         Then each begins with the most detail that fits alone, so that a very long one doesn't push
         out all others.
@@ -69,7 +67,6 @@ class Arrangement:
         self.slots = list(slots)
         self.costs = costs
         self.limits = limits
-        self.further = further
         self._counted = counted
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         self._units = 0
@@ -96,7 +93,7 @@ class Arrangement:
         included = self._rules_in.total()
         if not self._counted or not included:
             return 0
-        return self._wanted - included + self.further
+        return self._wanted - included
 
     def size(self) -> tuple[int, int]:
         """Return the units and characters of the whole text: lines, headings and the frame."""

@@ -73,7 +73,6 @@ class ActivationTierMapper(PlainData):
         whole: bool = False,
         session: Session | None = None,
         floor: str = "summary",
-        further: int = 0,
     ) -> InjectionPlan:
         """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None
         means no limit).
@@ -84,7 +83,7 @@ class ActivationTierMapper(PlainData):
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary``
         the plan is over budget; with ``fit`` the lowest are left out, and a last line counts what
-        didn't fit, plus *further*.
+        didn't fit.
         """
         _check(floor, budget=budget, max_chars=max_chars)
         off = ""
@@ -101,7 +100,6 @@ class ActivationTierMapper(PlainData):
             whole=whole,
             fill=fill,
             is_counted=floor == "fit",
-            further=further,
             off=off,
         )
         scopes: tuple[str, ...] = ("project", "user")
@@ -129,8 +127,7 @@ class _Planner(PlainData):
     whole: bool
     fill: bool
     is_counted: bool
-    """Whether a last line counts what didn't fit, and *further* ones."""
-    further: int
+    """Whether a last line counts what didn't fit."""
     off: str
     """Why injection is off; empty if it isn't."""
 
@@ -143,9 +140,7 @@ class _Planner(PlainData):
             if droppable:
                 slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
             slots.append(slot)
-        arrangement = Arrangement(
-            slots, self.costs, self.limits, counted=self.is_counted, further=self.further
-        )
+        arrangement = Arrangement(slots, self.costs, self.limits, counted=self.is_counted)
         if not arrangement.fits():
             _demote(arrangement)
         if self.fill and not self.off and arrangement.fits():
@@ -326,9 +321,9 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
     limits = arrangement.limits
     reasons = []
-    cut = arrangement.further + sum(slot.tier < slot.mapped for slot in arrangement.slots)
+    cut = sum(slot.tier < slot.mapped for slot in arrangement.slots)
     if cut:
-        total_rules = len(arrangement.slots) + arrangement.further
+        total_rules = len(arrangement.slots)
         limit = _limit(arrangement)
         reasons.append(f"{cut} of {total_rules} were cut or left out to fit {limit}")
     if not over:

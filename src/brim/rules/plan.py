@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
 
 from brim.record import PlainData
 from brim.rules.library_rule import Rule
-from brim.rules.tiers import FIDELITY, Tier
+from brim.rules.tiers import Tier
 from brim.tokens.count import Count
 
 
@@ -25,11 +24,6 @@ class Item(PlainData):
     reason: str
     """Why it stands where it stands."""
     behavior: Rule
-
-    @property
-    def value(self) -> float:
-        """Activation times fidelity."""
-        return self.activation * FIDELITY[self.tier]
 
     def __repr__(self) -> str:
         size = f"{int(self.tokens)} tokens"
@@ -86,11 +80,6 @@ class InjectionPlan(PlainData):
     def included(self) -> tuple[Item, ...]:
         """Everything that is in the text."""
         return tuple(item for item in self.items if item.tier is not Tier.OMITTED)
-
-    @property
-    def value(self) -> float:
-        """The sum of activation times fidelity."""
-        return fsum(item.value for item in self.items)
 
     @property
     def fits(self) -> bool:

@@ -20,10 +20,6 @@ class Tier(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-FIDELITY = {Tier.FULL: 1.0, Tier.SUMMARY: 0.6, Tier.NAME_ONLY: 0.2, Tier.OMITTED: 0.0}
-"""How much of its value a behavior keeps at each tier."""
-
-
 INTRODUCTION = "Rules your user set, kept by brim:\n"
 """The line above the rules that the user set or agreed to."""
 

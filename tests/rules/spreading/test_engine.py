@@ -3,26 +3,23 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from brim.errors import InputError
 from brim.rules import (
     Activation,
     Context,
     Edge,
     Graph,
-    Parameters,
     Rule,
     RuleUsage,
     When,
     activate,
 )
-from brim.rules.activation import DEFAULTS, Seed, base_level, confirming, seed_of
+from brim.rules.activation import Seed, base_level, confirming, seed_of
 from tests.rules.spreading.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 from tests.rules.spreading.reference import reference, settle
 
@@ -140,43 +137,6 @@ def test_reasons_name_conditions_words_and_the_strongest_edge() -> None:
     assert activate(far, context, now=NOW)[1].reasons == ("requires a",)
 
 
-def test_every_constant_can_be_changed() -> None:
-    some = [behavior("a", language="python"), behavior("b", task="sailing"), behavior("c")]
-    some += [
-        Rule(id="d", name="plain", kind="directive", canonical="x", when={"language": "python"})
-    ]
-    graph = Graph(
-        some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")]
-    )
-    context = Context(language="python")
-    usual = activate(graph, context, now=NOW)
-    changes: dict[str, Any] = {
-        "always": 0.5,
-        "one_condition": 0.5,
-        "base_floor": 0.9,
-        "base_range": 0.1,
-        "never_used": 0.1,
-        "steps": 1,
-        "spread": 0.5,
-        "decay": 0.5,
-        "edge_fading": 0.5,
-        "inhibition_breadth": 1,
-        "sigmoid_gain": 5,
-        "sigmoid_center": 0.5,
-        "least": 0.6,
-    }
-    for name, value in changes.items():
-        parameters = replace(Parameters(), **{name: value})
-        assert activate(graph, context, now=NOW, parameters=parameters) != usual, name
-    assert activate(graph, context, now=NOW, parameters=Parameters()) == usual
-
-
-def test_no_steps_leave_the_seeds() -> None:
-    graph = Graph([behavior("a"), behavior("b", task="x")], [Edge("a", "b", "requires")])
-    found = activate(graph, Context(), now=NOW, parameters=Parameters(steps=0))
-    assert [(one.id, one.value) for one in found] == [("a", 0.5)]
-
-
 def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
     from datetime import UTC, datetime
 
@@ -195,7 +155,7 @@ def seed(met: int, unmet: int = 0, *, words: bool = False, wrong: int = 0) -> Se
     facts = dict.fromkeys(keys[:met], ("yes",)) | dict.fromkeys(keys[met + unmet :], ("no",))
     when = When(custom=dict.fromkeys(keys, "yes"))
     rule = Rule("id", "zebra", "directive", "Do it so.", when=when)
-    return seed_of(rule, facts, frozenset({"zebra"} if words else ()), 0.0, DEFAULTS)
+    return seed_of(rule, facts, frozenset({"zebra"} if words else ()), 0.0)
 
 
 @pytest.mark.parametrize(
@@ -232,19 +192,19 @@ def test_one_contradicted_condition_is_out_whatever_else_is_met() -> None:
 
 @given(st.integers(0, 10**12), st.floats(-1e9, 1e12))
 def test_the_base_level_is_from_0_to_1_whatever_the_times(uses: int, ago: float) -> None:
-    assert 0 <= base_level(uses, -ago, 0.0, DEFAULTS) <= 1
+    assert 0 <= base_level(uses, -ago, 0.0) <= 1
 
 
 @given(st.integers(1, 1000), st.floats(0.01, 1e5), st.floats(1.01, 100))
 def test_more_often_and_more_recently_is_more(uses: int, hours: float, times: float) -> None:
-    here = base_level(uses, -hours * HOUR, 0.0, DEFAULTS)
-    assert base_level(uses + 1, -hours * HOUR, 0.0, DEFAULTS) > here
-    assert base_level(uses, -hours * HOUR * times, 0.0, DEFAULTS) < here
+    here = base_level(uses, -hours * HOUR, 0.0)
+    assert base_level(uses + 1, -hours * HOUR, 0.0) > here
+    assert base_level(uses, -hours * HOUR * times, 0.0) < here
 
 
 def test_never_used_is_neither_praise_nor_blame() -> None:
-    assert base_level(0, None, 0.0, DEFAULTS) == 0.5
-    assert base_level(0, -HOUR, 0.0, DEFAULTS) == 0
+    assert base_level(0, None, 0.0) == 0.5
+    assert base_level(0, -HOUR, 0.0) == 0
 
 
 def test_which_of_several_facts_confirm_is_known() -> None:
@@ -254,24 +214,6 @@ def test_which_of_several_facts_confirm_is_known() -> None:
         "docs/c.md",
     )
     assert confirming(when, "language", {"language": ("Python",)}) == ("Python",)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"steps": -1},
-        {"steps": 2.5},
-        {"steps": True},
-        {"spread": float("nan")},
-        {"decay": "0.7"},
-        {"least_hours": 0},
-        {"inhibition_breadth": 0},
-        {"sigmoid_gain": float("inf")},
-    ],
-)
-def test_a_constant_that_makes_no_sense_is_refused_by_name(wrong: dict[str, object]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        Parameters(**wrong)  # type: ignore[arg-type]
 
 
 HEAVY = {"logging", "pathlib", "hashlib"}
