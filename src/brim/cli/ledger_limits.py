@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -14,6 +13,7 @@ from brim.cli.ledger_views import STATES, project_table, scope_table
 from brim.cli.limit_changes import UNLIMITED, join_units
 from brim.cli.options import here
 from brim.cli.output import dollars, emit, home_path, note
+from brim.cli.team import change_keys, is_about_keys
 from brim.errors import InputError
 from brim.masking import without_login
 from brim.money.allowances import SPANS, ledger_limit
@@ -25,6 +25,8 @@ from brim.workspace import Workspace
 
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 NOT_FINITE = ("nan", "inf", "infinity")
+AMOUNT_SIGNS = tuple("$-+0123456789")
+"""What an amount begins with, right or wrong."""
 USAGE = (
     "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
     " or brim limit remove [PROJECT]"
@@ -44,7 +46,9 @@ class LedgerWords:
 
 
 def limit_in_ledger(options: Namespace) -> int:
-    """Set, show or answer the limits in the ledger that ``--store`` names."""
+    """Set, show or answer the limits in the ledger that ``--store`` names, or change its keys."""
+    if is_about_keys(options.words):
+        return change_keys(options)
     words = _read(options)
     workspace = here()
     _check_store(options.store)
@@ -103,16 +107,16 @@ def _read(options: Namespace) -> LedgerWords:
 def _is_limit(word: str, action: str) -> bool:
     """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
     lower = word.lower()
-    if lower in UNLIMITED or lower in NOT_FINITE:
+    if lower in (*UNLIMITED, *NOT_FINITE) or lower.startswith(AMOUNT_SIGNS):
         return True
     if action == "remove" and lower in SPANS:
         return True
-    with suppress(InputError):
-        return bool(ledger_limit(word))
-    amount, _, period = lower.rpartition("/")
-    if amount and period in SPANS[:4] and not os.path.isdir(word):
-        return True
-    return word[:1] in tuple("$-+0123456789")
+    return _has_period(lower) and not os.path.isdir(word)
+
+
+def _has_period(word: str) -> bool:
+    amount, _, period = word.rpartition("/")
+    return bool(amount) and period in SPANS[:4]
 
 
 # Changing -----------------------------------------------------------------------------------------
