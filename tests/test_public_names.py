@@ -91,7 +91,7 @@ def guarded(messages: list[dict[str, object]]) -> brim.Count | None:
             call.done({"prompt_tokens": len(sent), "completion_tokens": 20})
             print(call.reserved, call.cost)
         return call.tokens
-    except (brim.LimitReached, brim.DoesNotFit, brim.InputError) as error:
+    except (brim.LimitReached, brim.DoesNotFit, brim.UnknownPrice, brim.InputError) as error:
         problem: brim.BrimError = error
         print(problem)
     return None

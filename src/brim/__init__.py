@@ -24,7 +24,7 @@ __getattr__, __dir__ = exports(
     **{
         "rules.activation": "activate",
         "rules.library_rule": "Rule",
-        "errors": "BrimError DoesNotFit InputError LimitReached",
+        "errors": "BrimError DoesNotFit InputError LimitReached UnknownPrice",
         "guard.conversation": "Guard",
         "messages.fitting": "Fitted fit",
         "messages.formats": "repair validate",

@@ -15,6 +15,7 @@ from brim.errors import BrimError as BrimError
 from brim.errors import DoesNotFit as DoesNotFit
 from brim.errors import InputError as InputError
 from brim.errors import LimitReached as LimitReached
+from brim.errors import UnknownPrice as UnknownPrice
 from brim.guard.conversation import Guard as Guard
 from brim.memory.model import ScratchModel as ScratchModel
 from brim.memory.writer import ScratchWriter as ScratchWriter

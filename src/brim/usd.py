@@ -27,8 +27,8 @@ class Money(int):
 
     ``Money(29_100)`` takes micro-dollars, ``Money.from_usd("0.0291")`` takes dollars. Compared and
     added, it's the number of micro-dollars; a sum, a difference and a multiple of money are money.
-    Money divided by money is a plain number. It's printed and formatted in dollars. Money divided by
-    a million is refused: it would still be money, and who writes it wants ``usd``.
+    Money divided by money is a plain number. It's printed and formatted in dollars. Money divided
+    by a million is refused: it would still be money, where ``usd`` is meant.
 
     >>> Money(29_100), Money.from_usd("5"), Money.from_usd("0.25") * 3
     (Money($0.0291), Money($5.00), Money($0.75))

@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 
 from brim import Guard, Money, open_ledger
+from brim.money.opening import shared_ledger
 from tests.waiting import wait_until
 
 MODEL = "claude-sonnet-4-5"
 HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
 USAGE = {"input_tokens": 1_000, "output_tokens": 100}
+
+ONE_CALL = 4_500
+"""What ``USAGE`` costs, in micro-dollars."""
 
 CHILD = """
 import sys
@@ -52,6 +56,44 @@ def test_a_process_that_is_frozen_and_thawed_settles_what_it_cost(tmp_path: Path
             paid = int(child.stdout.readline())
         assert child.returncode == 0
         assert (ledger.status("shop").spent, ledger.status("shop").reserved) == (paid, 0)
+
+
+def test_guards_with_one_address_share_an_open_ledger(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/spend.db"
+    guards = [Guard(MODEL, ledger=address, scope=f"shop/{n}", max_output=500) for n in range(8)]
+
+    def pay(guard: Guard) -> None:
+        for _ in range(5):
+            with guard.call(HELLO) as call:
+                call.done(USAGE)
+
+    threads = [threading.Thread(target=pay, args=(guard,)) for guard in guards]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(guard.ledger) for guard in guards}) == 1
+    with open_ledger(address) as own:
+        assert own is not guards[0].ledger
+        assert own.status("shop").spent == 40 * ONE_CALL
+
+
+def test_a_shared_ledger_that_was_closed_or_deleted_is_opened_again(tmp_path: Path) -> None:
+    file = tmp_path / "spend.db"
+    first = Guard(MODEL, ledger=str(file), max_output=500)
+    shared = shared_ledger(str(file))
+    assert shared is first.ledger
+    shared.close()
+    second = Guard(MODEL, ledger=str(file), max_output=500)
+    with second.call(HELLO) as call:
+        call.done(USAGE)
+    shared_ledger(str(file)).close()
+    for part in tmp_path.iterdir():
+        part.unlink()
+    third = Guard(MODEL, ledger=str(file), max_output=500)
+    with third.call(HELLO) as call:
+        call.done(USAGE)
+    assert third.status().spent == ONE_CALL  # type: ignore[union-attr]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")

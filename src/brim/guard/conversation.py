@@ -36,7 +36,7 @@ from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
 from brim.money.ledger import LONG_LEASE, Ledger, ScopeStatus
-from brim.money.opening import open_ledger
+from brim.money.opening import open_ledger, shared_ledger
 from brim.money.quote import LEAST_OUTPUT
 from brim.money.scopes import lineage
 from brim.rules import ActivationTierMapper, Context, Graph, Rule, activate, render
@@ -552,7 +552,7 @@ def _first_prompt(messages: Sequence[Any]) -> str:
 def _ledger_of(ledger: str | Ledger | None, limit: Money | None) -> Ledger | None:
     """Return the *ledger*, or one in a temporary file if there's only a limit."""
     if isinstance(ledger, (str, os.PathLike)):
-        return open_ledger(os.fspath(ledger))
+        return shared_ledger(os.fspath(ledger))
 
     if ledger is None and limit is not None:
         folder = tempfile.mkdtemp(prefix="brim-")

@@ -89,6 +89,7 @@ class PostgresLedger(StoredLedger):
 
     def close(self) -> None:
         """Do the waiting orders, and close the connection. Closing twice does nothing."""
+        self.is_closed = True
         queue = self._queue
         self._queue = None
         if queue is not None and queue.process == os.getpid():

@@ -57,7 +57,6 @@ class SqliteLedger(StoredLedger):
         self._clock = clock
         database = open_ledger_file(path, create=create, timeout=timeout)
         self._connections = {_this_thread(): database}
-        self._is_closed = False
         self._writer = (os.getpid(), RLock())
 
     @property
@@ -67,7 +66,7 @@ class SqliteLedger(StoredLedger):
         database = self._connections.get(_this_thread())
         if database is not None:
             return database
-        if self._is_closed:
+        if self.is_closed:
             raise StoreError(f"{self._path}: this ledger was closed: open it again")
         database = open_ledger_file(self._path, create=False, timeout=self._timeout)
         self._connections[_this_thread()] = database
@@ -75,7 +74,7 @@ class SqliteLedger(StoredLedger):
 
     def close(self) -> None:
         """Close the file for all threads of this process. Closing twice does nothing."""
-        self._is_closed = True
+        self.is_closed = True
         for (process, _), database in self._connections.items():
             if process == os.getpid():  # closing what another process opened could end its locks
                 database.close()

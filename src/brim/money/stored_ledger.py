@@ -42,6 +42,9 @@ LONGEST_ID = 200
 class StoredLedger(Ledger):
     """A ``Ledger`` whose books are in a database, which its subclasses open."""
 
+    is_closed: bool = False
+    """Whether ``close`` was called: then it's opened again by its address only."""
+
     def __init__(self, warn: float) -> None:
         self._warn = warn
         self._subscribers = Subscribers()
