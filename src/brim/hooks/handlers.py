@@ -7,6 +7,7 @@ what must survive, and a model call how full the window was.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
@@ -82,10 +83,18 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     clock = attempt(clock_note, call, workspace)
     rules = attempt(_tell_start, call, workspace, how=how)
     locked = attempt(locked_note, call, workspace)
-    answer = joined(broken, clock, locked, rules, attempt(project_note, call, workspace))
-    if workspace.may_have_limits:
-        answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
-    return answer
+    news = attempt(project_note, call, workspace)
+    limits = _at_limit(note_limits, call, workspace, kind=START)
+    return joined(broken, clock, locked, rules, news, limits)
+
+
+def _at_limit(
+    ask: Callable[..., Answer], call: HookCall, workspace: HookWorkspace, **options: str
+) -> Answer:
+    """Return what *ask* answers if any limit may be in force."""
+    if not workspace.may_have_limits:
+        return NOTHING
+    return attempt(ask, call, workspace, **options)
 
 
 def _renew(call: HookCall, workspace: HookWorkspace, how: str) -> None:
@@ -115,9 +124,7 @@ def _tell_start(call: HookCall, workspace: HookWorkspace, *, how: str) -> Answer
 
 def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
-    if call.agent.hears_at(SESSION_START) or not call.agent.hears_at(call.event):
-        return NOTHING
-    if not call.session or call.sub_agent:
+    if not _is_told_late(call):
         return NOTHING
     state = workspace.state(call.session)
     how = state.kept(BEGAN)
@@ -133,6 +140,23 @@ def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     return rules
 
 
+def _is_told_late(call: HookCall) -> bool:
+    """Whether the main thread of an agent that hears nothing at its start hears something now."""
+    if not call.session or call.sub_agent:
+        return False
+    return call.agent.hears_at(call.event) and not call.agent.hears_at(SESSION_START)
+
+
+def _as_one(late: Answer, rules: Answer, workspace: HookWorkspace) -> Answer:
+    """Return what was still to be told and the *rules* of this moment under one heading, with a
+    line for the person if it gives something back to the agent."""
+    context = under_one_introduction([late.context, rules.context])
+    answer = replace(joined(late, rules), context=context)
+    if not answer.preamble or not workspace.config["hooks.notes"]:
+        return answer
+    return joined(answer, Answer(note=returned_note(answer.preamble)))
+
+
 # A prompt -----------------------------------------------------------------------------------------
 
 
@@ -142,9 +166,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     At a limit it's refused: then nothing is told, and nothing was said.
     """
-    spending = NOTHING
-    if workspace.may_have_limits:
-        spending = attempt(hold_prompt, call, workspace)
+    spending = _at_limit(hold_prompt, call, workspace)
     if spending.deny:
         return spending
     _measure_if_compacted(call, workspace)
@@ -153,9 +175,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
     moment = PROMPT if call.human else ""
     rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
-    context = under_one_introduction([late.context, rules.context])
-    whole = replace(joined(late, rules), context=context)
-    answer = _with_note(whole, workspace)
+    answer = _as_one(late, rules, workspace)
     if workspace.only_injects or not call.session:
         return joined(spending, answer)
     if call.human:
@@ -183,9 +203,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     then. A call that breaks a rule is stopped once, and so is one that goes round in circles: the
     setting ``hooks.loops``.
     """
-    spending = NOTHING
-    if workspace.may_have_limits:
-        spending = attempt(hold_tool, call, workspace)
+    spending = _at_limit(hold_tool, call, workspace)
     if spending.deny:
         return spending
     blocked = attempt(hold_block, call, workspace)
@@ -200,17 +218,13 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     _measure_if_compacted(call, workspace)
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, moment=CALL)
-    context = under_one_introduction([late.context, rules.context])
-    whole = replace(joined(late, rules), context=context)
-    return joined(spending, looping, _with_note(whole, workspace))
+    return joined(spending, looping, _as_one(late, rules, workspace))
 
 
 def permission(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Refuse a call at a limit, or end the turn, where the agent takes that only when it asks for
     permission."""
-    if not workspace.may_have_limits:
-        return NOTHING
-    return attempt(hold_tool, call, workspace)
+    return _at_limit(hold_tool, call, workspace)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -233,14 +247,12 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         return NOTHING
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, moment=CALL)
-    return _with_note(joined(late, rules), workspace)
+    return _as_one(late, rules, workspace)
 
 
 def between_requests(call: HookCall, workspace: HookWorkspace) -> Answer:
     """End the turn if its next request would go over a limit."""
-    if not workspace.may_have_limits:
-        return NOTHING
-    return attempt(hold_request, call, workspace)
+    return _at_limit(hold_request, call, workspace)
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -274,10 +286,9 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
         # No event follows when it has compacted, so what that event does is done now.
         attempt(expect_compaction, call, workspace)
         return attempt(instruct, call, workspace)
-    if workspace.may_have_limits:
-        answer = attempt(hold_compaction, call, workspace)
-        if answer.deny:
-            return answer
+    refusal = _at_limit(hold_compaction, call, workspace)
+    if refusal.deny:
+        return refusal
     return attempt(instruct, call, workspace)
 
 
@@ -285,14 +296,6 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
     attempt(open_context_latches, call, workspace)
     return attempt(note_compaction, call, workspace)
-
-
-def _with_note(answer: Answer, workspace: HookWorkspace) -> Answer:
-    """Return *answer* with a line for the person if it gives something back to the agent."""
-    if not answer.preamble or not workspace.config["hooks.notes"]:
-        return answer
-    note = returned_note(answer.preamble)
-    return joined(answer, Answer(note=note))
 
 
 def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:
