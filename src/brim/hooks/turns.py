@@ -147,8 +147,8 @@ def _extract(
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *lines*, but not again what was *typed* before *noted_end*; return how
-    far it came."""
+    """Give *model* the events of *lines*, but not again what was *typed* before *noted_end*; return
+    how far it came."""
     reader = AnyReader(writer=call.agent)
     reader.agent = agent
     feed: Feed | None = None
