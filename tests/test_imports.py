@@ -311,6 +311,7 @@ print(*[name for name in entered if name.partition(".")[0] == "brim"])
     entered = done.stdout.split()
     assert world.log() == ""
     assert "brim.hooks.handlers" in entered
+    print("ENTERED", event, len(entered), sorted(entered))
     assert len(entered) <= MOST_ENTERED[event], sorted(entered)
     agents = {name for name in entered if name.endswith(".value")}
     assert agents == {"brim.agents.claude.value"}, "a hook loads only its own agent"

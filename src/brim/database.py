@@ -13,7 +13,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import Any, Self
+from weakref import ref
 
 from brim.errors import InputError, StoreError
 from brim.files import open_safely
@@ -86,6 +88,42 @@ WORDS = {
 """A reason for programs and a sentence for people, by SQLite's name for the error."""
 
 
+class OpenFiles:
+    """The connections of one process, by file.
+
+    While there's one, nothing else may open and close the file: that would end SQLite's locks, and
+    the next process to leave would remove the log, with all that is written to it later.
+    """
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.opening = Lock()
+        self._databases: dict[tuple[int, int], list[ref[Database]]] = {}
+
+    def has(self, path: str) -> bool:
+        """Whether this process has the file *path* open."""
+        for reference in self._databases.get(_identity(path), []):
+            database = reference()
+            if database is not None and not database.is_closed:
+                return True
+        return False
+
+    def add(self, database: Database) -> None:
+        """Note that *database* was opened."""
+        databases = self._databases.setdefault(_identity(database.path), [])
+        databases[:] = [reference for reference in databases if reference() is not None]
+        databases.append(ref(database))
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return what tells the file *path* from all others."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return 0, 0
+    return about.st_dev, about.st_ino
+
+
 class Closing:
     """Closes its ``database``, also as a context manager."""
 
@@ -118,6 +156,7 @@ class Database(Closing):
         self.remedy = remedy
         """What a person can do about damage, after a colon."""
         self.readonly = readonly
+        self.is_closed = False
         hurried = timeout < HURRIED
         self._timeout = timeout
         self._connection = connection
@@ -269,6 +308,7 @@ class Database(Closing):
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""
         self._connection.close()
+        self.is_closed = True
 
     def __repr__(self) -> str:
         return f"Database({self.path!r})"
@@ -328,6 +368,8 @@ def _encodable(value: object) -> object:
 
 # Opening
 
+_OPEN_FILES = OpenFiles()
+
 
 def connect(
     path: str, *, timeout: float = TIMEOUT, readonly: bool = False, remedy: str = ""
@@ -338,7 +380,18 @@ def connect(
     """
     if remedy:
         remedy = f": {remedy}"
-    _check_header(path, remedy)
+    global _OPEN_FILES  # noqa: PLW0603
+    if _OPEN_FILES.process != os.getpid():  # a fork has no locks
+        _OPEN_FILES = OpenFiles()
+    with _OPEN_FILES.opening:
+        if not _OPEN_FILES.has(path):
+            _check_header(path, remedy)
+        database = _connect(path, timeout, readonly, remedy)
+        _OPEN_FILES.add(database)
+    return database
+
+
+def _connect(path: str, timeout: float, readonly: bool, remedy: str) -> Database:
     _check_journal(path)
     folder = os.path.dirname(path) or "."
     readonly = readonly or not (os.access(path, os.W_OK) and os.access(folder, os.W_OK))

@@ -67,7 +67,8 @@ class LimitReached(BrimError):
 
     ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still
     spend) or ``stopped`` (a person said so). Amounts are micro-dollars, or tokens if ``unit`` says
-    so; ``room`` is what would still be allowed, or None if ``limit`` is None.
+    so; ``room`` is what would still be allowed, or None if ``limit`` is None. ``when`` is the
+    limit's period in a sentence, as in `` today``; empty if it has none.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class LimitReached(BrimError):
         reserved: int = 0,
         room: int | None = None,
         unit: str = "usd",
+        when: str = "",
     ) -> None:
         super().__init__(message)
         self.scope = scope
@@ -92,6 +94,14 @@ class LimitReached(BrimError):
         self.reserved = reserved
         self.room = room
         self.unit = unit
+        self.when = when
+
+    @property
+    def fits_later(self) -> bool:
+        """Whether it would fit if the requests that are reserved now cost nothing."""
+        if self.reason != "limit" or self.room is None or self.limit is None:
+            return False
+        return self.amount <= min(self.room + self.reserved, self.limit - self.spent)
 
 
 class UnknownPrice(BrimError):

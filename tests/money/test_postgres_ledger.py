@@ -45,6 +45,7 @@ class TestPostgres(LedgerContract):
 
 
 SCOPES = ("a", "a/b", "a/b/c", "a/c/main", "d")
+SPENDERS = (*SCOPES, "a/b+a/c", "a/c/main+a/b/c", "d+a/b", "d/e+d")
 steps = st.tuples(
     st.sampled_from(
         [
@@ -60,7 +61,7 @@ steps = st.tuples(
             "wrap_up",
         ]
     ),
-    st.sampled_from(SCOPES),
+    st.sampled_from(SPENDERS),
     st.integers(0, 90),
     st.sampled_from([0, 30, 100, 100, 110]),
 )
@@ -78,6 +79,7 @@ ceilings = st.tuples(
 def done(ledger: Any, step: tuple[str, str, int, int], number: int, known: list[str]) -> Any:
     """Return what one *step* gives, or its error in words."""
     action, scope, amount, percent = step
+    limited = scope.partition("+")[0]
     id = known[amount % len(known)] if known else "none"
     try:
         if action in ("reserve", "wrap_up"):
@@ -100,14 +102,14 @@ def done(ledger: Any, step: tuple[str, str, int, int], number: int, known: list[
                 scope, f"r{number}", Money(amount), tokens=percent, model="small", branch="main"
             )
         if action == "limit":
-            return ledger.limit(scope, Money(amount * 10))
+            return ledger.limit(limited, Money(amount * 10))
         if action == "allow":
             return ledger.allow(
-                scope, SpendingLimit(amount * 5, "usd", "day"), including_past=percent > 50
+                limited, SpendingLimit(amount * 5, "usd", "day"), including_past=percent > 50
             )
         if action == "answer":
             return ledger.answer(
-                scope, ("continue", "wrap_up", "stop", Raise(Money(amount * 20)))[amount % 4]
+                limited, ("continue", "wrap_up", "stop", Raise(Money(amount * 20)))[amount % 4]
             )
     except BrimError as error:
         return f"{type(error).__name__} {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,17 @@ from hypothesis import strategies as st
 
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.money.ahead import most_next_cost, next_cost
 from brim.money.decision import BELOW, HARD, SOFT, WARNED
 from brim.money.forecast import forecast
 from brim.money.limits import Spender, SpendingLimit, read_limit
-from brim.money.standing import LimitStanding, PlanReading, nearest, standings
+from brim.money.standing import (
+    LimitStanding,
+    PlanReading,
+    most_next_cost,
+    nearest,
+    next_cost,
+    standings,
+)
 from brim.money.words import (
     compaction_refused,
     go_on,
@@ -175,8 +182,19 @@ def test_a_refused_prompt_says_how_to_go_on() -> None:
     )
     assert prompt_refused(standing("5/day", 4_600_000, ahead=500_000)) == (
         "$4.60 of $5.00 spent today. The next request would take about $0.50 more. "
-        "Your prompt wasn't sent. Go on for today: brim limit +10%. For good: brim limit raise 8/day"
+        "Your prompt wasn't sent. Go on for today: brim limit +20%. For good: brim limit raise 8/day"
     )
+    assert "Go on: brim limit raise 30/day" in prompt_refused(
+        standing("5/day", 4_600_000, ahead=8_000_000)
+    )
+
+
+@pytest.mark.parametrize("spent", [0, 90_000, 138_000, 470_000])
+@pytest.mark.parametrize("ahead", [0, 9_000, 50_000, 100_000])
+def test_the_percent_that_is_offered_is_enough_for_the_next_request(spent: int, ahead: int) -> None:
+    before = standing("0.138", spent, ahead=ahead)
+    raised = before.limit.raised_by(before.percent_to_go_on, spent, NOW)
+    assert not replace(before, limit=raised).is_stopped
 
 
 def test_the_agent_never_reads_how_a_limit_is_lifted() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from brim.figures import dollars
 from brim.hooks.process import answer_to
+from brim.money import open_ledger
 from brim.money.amounts import in_unit
 from brim.rules.inbox import Inbox
 from tests.ui.conftest import Pages, World, served
@@ -270,3 +271,19 @@ def test_settings_that_are_wrong_are_named(world: World) -> None:
         answer = pages.get("/rules")
         assert answer.status == 400
         assert "token_budget.default" in answer.text
+
+
+def test_a_teams_ledger_is_on_the_page_of_money(world: World) -> None:
+    store = f"sqlite:///{world.home}/team.db"
+    world.brim("limit", "acme/ann", "5/day", "--store", store)
+    world.brim("limit", "key", "add", "acme/bob", "--store", store)
+    with open_ledger(store) as ledger:
+        ledger.settle(ledger.reserve("acme/ann+acme/shop", "1.5", model="gpt-5"), "1.5")
+    with served(world) as pages:
+        assert "acme" not in plain(pages.get("/money").text)
+        pages.place.store = store
+        text = plain(pages.get("/money").text)
+        assert "acme/ann $5.00/day $1.50 of $5.00/day $1.50 $3.25" in text
+        assert "acme/bob none $0.00 no limit" in text
+        assert "gpt-5 $1.50" in plain(pages.get("/money?team=model").text)
+        assert pages.get("/money?team=nonsense").status == 400

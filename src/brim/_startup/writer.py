@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pkgutil import walk_packages
 from types import CodeType
 
-from brim._startup import PACKAGE, RECORD, stamp, startup_path
+from brim._startup import PACKAGE, RECORD, is_startup_ours, stamp, startup_path
 from brim._startup.compiler import Unsupported, compile_brim, compile_library
 from brim.files import replace_file
 
@@ -81,8 +81,10 @@ def write_startup(home: str) -> str:
 def startup_problem(home: str) -> str:
     """Return why hooks start without a start-up file, so that they take longer; empty if they have
     one or need none."""
-    if not os.path.exists(RECORD) or os.path.exists(startup_path(home)):
+    if not os.path.exists(RECORD) or is_startup_ours(home):
         return ""
+    if os.path.exists(startup_path(home)):
+        return f"{startup_path(home)} was written by another brim, as before an update"
     try:
         list(compiled_modules())
     except Unsupported as error:

@@ -13,6 +13,7 @@ from brim.cli.ledger_views import STATES, project_table, scope_table
 from brim.cli.limit_changes import UNLIMITED, join_units
 from brim.cli.options import here
 from brim.cli.output import dollars, emit, home_path, note
+from brim.cli.team import change_keys, is_about_keys
 from brim.errors import InputError
 from brim.masking import without_login
 from brim.money.allowances import SPANS, ledger_limit
@@ -45,7 +46,9 @@ class LedgerWords:
 
 
 def limit_in_ledger(options: Namespace) -> int:
-    """Set, show or answer the limits in the ledger that ``--store`` names."""
+    """Set, show or answer the limits in the ledger that ``--store`` names, or change its keys."""
+    if is_about_keys(options.words):
+        return change_keys(options)
     words = _read(options)
     workspace = here()
     _check_store(options.store)

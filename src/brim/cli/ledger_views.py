@@ -29,7 +29,10 @@ def project_table(projects: Sequence[ProjectRow], now: float) -> str:
         name = home_path(project.name)
         state = _project_state(project)
         if not project.limits:
-            rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
+            left = ""
+            if project.left is not None:
+                left = dollars(project.left, up=False)
+            rows.append([name, "none", dollars(project.spent, up=True), left, "", "", state])
         for limit in project.limits:
             states = ", ".join(filter(None, [state, _limit_state(limit)]))
             rows.append([name, limit.name, *_amounts(limit), _resets(limit, now), states])

@@ -37,11 +37,16 @@ _CHANGING = {
     "yq": r"-[a-zA-Z]*i|--in-?place",
     "fd": r"-x|-X|--exec",
     "fdfind": r"-x|-X|--exec",
+    "zstd": r"--rm",
 }
 """Options that make a reader change what it's given."""
 _SED_SCRIPT = r"-[a-zA-Z]*[ef]|--expression|--file"
 _OUTPUTS: Mapping[str, str] = {
     "sort": r"-[a-zA-Z]*o|--o\w*",
+    "shuf": r"-o|--output",
+    "iconv": r"-o|--output",
+    "zstd": r"-o",
+    "csplit": r"-f|--prefix",
     "base64": r"-o|--output",
     "inotifywait": r"-o|--outfile",
     "curl": r"-[a-zA-Z]*o|--output|--output-dir|-D|--dump-header|-c|--cookie-jar|--stderr"
@@ -68,6 +73,7 @@ _GIT_READS = frozenset(
         "diff",
         "fetch",
         "grep",
+        "hash-object",
         "log",
         "ls-files",
         "ls-tree",
@@ -323,7 +329,10 @@ def _by_tar(arguments: Sequence[str]) -> list[str]:
     """Return the archive that is written, or all words where one is unpacked."""
     letters = tar_letters(arguments)
     if "x" in letters or has_option("--extract$|--remove-files$", arguments):
-        return list(arguments)
+        words = list(arguments)
+        for folder in option_values("-C|--directory", arguments):
+            words += [f"{folder}/{name}" for name in operands(arguments)]
+        return words
     if "t" in letters:
         return []
     return option_values(r"-?[a-zA-Z]*f", arguments)[:1]
@@ -475,7 +484,7 @@ _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     **dict.fromkeys(("awk", "gawk", "mawk"), _by_awk),
     "find": _by_find,
     "sqlite3": _by_sqlite,
-    **dict.fromkeys(("gzip", "xz", "bzip2", "zstd"), _by_compressing),
+    **dict.fromkeys(("gzip", "xz", "bzip2"), _by_compressing),
     **dict.fromkeys(("vim", "vi", "nvim", "nano"), _by_editor),
     "split": _by_splitting,
     "curl": _by_curl,

@@ -206,7 +206,7 @@ def note_limits(call: HookCall, workspace: HookWorkspace, kind: str) -> Answer:
         if action == WARN:
             lines.append(words.warning(standing))
         elif action == NOTE:
-            lines.append(f"{words.sum_sentence(standing)} {words.go_on(standing)}")
+            lines.append(words.stopped_sentence(standing))
         if action in (WARN, NOTE):
             _run_command(standing, workspace)
     lines += [words.unpriced(model) for model in _unpriced_models(call, workspace, answer)]

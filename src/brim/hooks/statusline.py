@@ -89,16 +89,20 @@ def main(
     stdin: BinaryIO | None = None,
     stdout: BinaryIO | None = None,
     environ: Mapping[str, str] | None = None,
+    word: str = "",
 ) -> int:
     """Read what the client sends, print the status line in one write, and return 0, whatever
-    happens."""
+    happens.
+
+    *word* tells whose earlier status line comes first.
+    """
     if environ is None:
         environ = os.environ
     environ = without_bad_home(environ)
     try:
         sent = (stdin or sys.stdin.buffer).read(MOST_BYTES)
         nice = stdout is not None or can_print(SYMBOLS, sys.stdout)
-        lines = lines_for(sent, environ, now=time.time(), nice=nice)
+        lines = lines_for(sent, environ, now=time.time(), nice=nice, word=word)
         out = stdout or sys.stdout.buffer
         if lines:
             out.write(lines + b"\n")
@@ -115,6 +119,7 @@ def lines_for(
     now: float,
     nice: bool = True,
     terminal: int = WIDTH,
+    word: str = "",
 ) -> bytes:
     """Return what to show for what the client *sent*: the lines of the other status line, and
     brim's own below.
@@ -122,7 +127,7 @@ def lines_for(
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't
     say.
     """
-    other = _start_other(sent, environ)
+    other = _start_other(sent, environ, word)
     drawing = None
     if not is_disabled(environ):
         drawing = _guarded(environ, _drawing, sent, environ, now)
@@ -140,11 +145,11 @@ def lines_for(
     return b"\n".join(filter(None, lines))
 
 
-def _start_other(sent: bytes, environ: Mapping[str, str]) -> Other | None:
+def _start_other(sent: bytes, environ: Mapping[str, str], word: str) -> Other | None:
     """Start the other status line, unless it's the one that has started this one."""
     if environ.get(INSIDE):
         return None
-    command = previous_command(user_folder(environ))
+    command = previous_command(user_folder(environ), word)
     if not command:
         return None
     return Other(command, sent, environ)

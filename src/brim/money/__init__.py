@@ -6,7 +6,7 @@ Agents' limits are settings, compared with the index of requests:
   limits to a person, ``changing`` changes them.
 - ``limits`` is one limit as a person writes it, ``periods`` when it counts from, ``settings`` where
   limits are kept: in the user's ``config.yaml``, which ``writing`` changes.
-- ``standing`` compares limits with the index; ``ahead`` is what the next request will cost,
+- ``standing`` compares limits with the index, and says what the next request will cost,
   ``plans`` how much of a subscription is used. ``decision`` is the table of what happens at a
   limit, in one function without side effects; ``forecast`` says how far the rest reaches.
 - ``amounts`` and ``words`` are how money is said; ``Money`` itself is in ``brim.usd``.

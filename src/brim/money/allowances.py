@@ -161,9 +161,11 @@ class Allowance(PlainData):
         """The period in a sentence, with a space before it: `` today``; empty if there is none."""
         return when(self.period)
 
-    def limits_session(self, scope: str) -> bool:
+    def is_pattern_of(self, scope: str) -> bool:
         """Whether *scope* is one of the sessions or sub-agents that this pattern limits."""
-        if scope.count("/") + 1 != DEPTHS.get(self.period):
+        if not self.is_pattern or scope.count("/") + 1 != DEPTHS.get(self.period):
+            return False
+        if self.scope != EVERYWHERE and not scope.startswith(f"{self.scope}/"):
             return False
         return self.period == SESSION or not scope.endswith(f"/{MAIN}")
 

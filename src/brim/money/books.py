@@ -181,11 +181,7 @@ class Books:
     ) -> list[Allowance]:
         """Return the limits that the scope *name* gets from patterns *above*, beside its *own*."""
         kinds = {(allowance.period, allowance.unit) for allowance in own}
-        patterns = [
-            allowance
-            for allowance in above
-            if allowance.is_pattern and allowance.limits_session(name)
-        ]
+        patterns = [allowance for allowance in above if allowance.is_pattern_of(name)]
         new: list[Allowance] = []
         for pattern in sorted(patterns, key=lambda pattern: pattern.limit.amount or 0):
             kind = (pattern.period, pattern.unit)

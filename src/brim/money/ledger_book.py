@@ -10,14 +10,15 @@ from typing import Self
 
 from brim.errors import InputError
 from brim.figures import clock, dollars
-from brim.money.allowances import SPANS, Allowance, ledger_limit, local_zone
+from brim.money.allowances import DEPTHS, SPANS, Allowance, ledger_limit, local_zone
 from brim.money.amounts import UNITS, USD, as_money, in_unit
 from brim.money.budget import ASKED, OPEN, Raise
 from brim.money.ledger import ScopeStatus
 from brim.money.limits import SpendingLimit, amount_text
 from brim.money.periods import SUBAGENT, TOTAL
-from brim.money.scopes import EVERYWHERE, lineage
+from brim.money.scopes import EVERYWHERE, one_scope
 from brim.money.stored_ledger import StoredLedger
+from brim.money.team_keys import TeamKeys
 from brim.record import PlainData
 
 MOST = 10_000
@@ -91,7 +92,7 @@ class LimitRow(PlainData):
 
 @dataclass(frozen=True)
 class ProjectRow(PlainData):
-    """One outermost scope with its limits."""
+    """One scope with its limits: an outermost one, or one below that has some or a key."""
 
     scope: str
     name: str
@@ -100,6 +101,9 @@ class ProjectRow(PlainData):
     """Micro-dollars of all time."""
     state: str
     limits: tuple[LimitRow, ...] = ()
+    left: int | None = None
+    """Micro-dollars that would still be admitted, under its limits and those above; None means no
+    limit."""
 
 
 class LedgerBook:
@@ -117,6 +121,11 @@ class LedgerBook:
     def __exit__(self, *_: object) -> None:
         self.ledger.close()
 
+    @property
+    def keys(self) -> TeamKeys:
+        """The keys of the team's people."""
+        return TeamKeys(self.ledger)
+
     def scope(self, name: str = "", *, must_exist: bool = False) -> str:
         """Return the scope *name*, or this project's."""
         if name == EVERYWHERE:
@@ -130,7 +139,7 @@ class LedgerBook:
                 "this folder has no name in a shared store: name a scope, or set one with"
                 " 'brim config set --project project.id NAME'"
             )
-        scope = lineage(name or self._project)[-1]
+        scope = one_scope(name or self._project)
         if name and must_exist and not self._knows(scope):
             raise self._unknown(name)
         return scope
@@ -253,24 +262,24 @@ class LedgerBook:
         return self.ledger.status(scope)
 
     def projects(self, under: str = "") -> list[ProjectRow]:
-        """Return every outermost scope with its limits, or the one *under*; first what is for all
-        of them."""
+        """Return every outermost scope with its limits, and what below has limits or a key; or only
+        the one *under* and what is below it. First comes what is for all of them."""
         statuses = {status.scope: status for status in self.ledger.projects()}
-        limits: dict[str, list[LimitRow]] = {}
+        limits: dict[str, list[LimitRow]] = {scope: [] for scope in statuses}
         for allowance in self.ledger.allowances():
-            limits.setdefault(allowance.scope, []).append(_row_of(allowance))
-        for status in statuses.values():
-            limits.setdefault(status.scope, []).extend(_total_rows(status))
-        scopes = [scope for scope in sorted(limits) if "/" not in scope]
-        if under:
-            scopes = [under] if under in limits else []
+            if allowance.is_pattern or allowance.period not in DEPTHS:
+                limits.setdefault(allowance.scope, []).append(_row_of(allowance))
+        for scope in [*self.ledger.limited_scopes(), *self.keys.people()]:
+            limits.setdefault(scope, [])
         projects: list[ProjectRow] = []
-        for scope in scopes:
-            status = statuses.get(scope, ScopeStatus(scope))
-            rows = tuple(sorted(limits[scope], key=_order))
-            projects.append(
-                ProjectRow(scope, display_name(scope), status.spent, status.state, rows)
-            )
+        for scope in sorted(limits):
+            if under and under not in (scope, scope.partition("/")[0]):
+                continue
+            status = statuses.get(scope) or self._status(scope)
+            rows = tuple(sorted([*limits[scope], *_total_rows(status)], key=_order))
+            name = display_name(scope)
+            row = ProjectRow(scope, name, status.spent, status.state, rows, status.left)
+            projects.append(row)
         return projects
 
     def statuses(self, under: str = "", *, limit: int = MOST) -> tuple[list[ScopeStatus], int]:

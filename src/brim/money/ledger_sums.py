@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from brim.database import Database
 from brim.money.amounts import TOKENS
 from brim.money.ledger import DaySum
-from brim.money.scopes import EVERYWHERE
+from brim.money.scopes import AND, EVERYWHERE
 from brim.usd import Money
 
 MOST_FOLDED = 2_000
@@ -57,7 +57,7 @@ def sum_of_period(
     where = "WHERE"
     values: list[object] = [starts, float("inf") if ends is None else ends]
     if scope != EVERYWHERE:
-        where = f"{below(scope, 3)} AND"
+        where = f"{counted_in(scope, 3)} AND"
         values.append(scope)
     column = "tokens" if unit == TOKENS else "amount"
     total = f"SELECT coalesce(sum({column}), 0) FROM"
@@ -85,7 +85,7 @@ def sums_of_days(database: Database, under: str) -> list[DaySum]:
     """Return what was spent per day, scope, model and branch in *under* and below it; in all if
     that is empty."""
     values = (under,) if under else ()
-    query = f"{SELECT_ALL_DAYS} {below(under)} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    query = f"{SELECT_ALL_DAYS} {counted_in(under)} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
     rows = database.rows(query, values)
     return [
         DaySum(day, scope, model, branch, Money(amount), tokens)
@@ -100,9 +100,19 @@ def fold_before(database: Database, time: float) -> int:
     return database.run(DELETE_FOLDED, values)
 
 
+def counted_in(under: str, number: int = 1) -> str:
+    """Return the condition for requests that count against *under*, parameter *number*; empty for
+    all. A request may belong to several scopes."""
+    if not under:
+        return ""
+    scopes = f"'{AND}' || scope || '{AND}'"
+    name = f"'{AND}' || ?{number} || "
+    return f"WHERE (instr({scopes}, {name}'{AND}') > 0 OR instr({scopes}, {name}'/') > 0)"
+
+
 def below(under: str, number: int = 1) -> str:
-    """Return the condition for *under*, parameter *number*, and what is below it; empty for all
-    scopes."""
+    """Return the condition for the scope *under*, parameter *number*, and what is below it; empty
+    for all scopes."""
     if not under:
         return ""
     # What is below begins with the name and '/', and '0' is what follows '/'.

@@ -25,7 +25,7 @@ from brim.money.ledger import (
 )
 from brim.money.notices import spent_out_of
 from brim.money.rows import Scope, is_ending
-from brim.money.scopes import EVERYWHERE, lineage
+from brim.money.scopes import EVERYWHERE, lineage, paths
 from brim.record import PlainData
 from brim.usd import Money
 
@@ -47,7 +47,7 @@ class Order(PlainData):
     at: float | None = None
     """When it was spent; None is now."""
     at_most: int | None = None
-    """The caller's own limit for everything in the scope."""
+    """The caller's own limit for everything in the scope, the first one if there are several."""
     asks: bool = True
     """Whether a person is asked if it doesn't fit."""
 
@@ -73,8 +73,9 @@ def reserve(books: Books, order: Order) -> Reservation | LimitReached:
             if order.asks:
                 books.ask(about, wanted=wanted)
             return refused
-    if order.at_most is not None and path[-1].used + order.amount > order.at_most:
-        return _over_own_limit(path[-1], order.amount, order.at_most)
+    own_scope = books.scope(paths(order.scope)[0])
+    if order.at_most is not None and own_scope.used + order.amount > order.at_most:
+        return _over_own_limit(own_scope, order.amount, order.at_most)
     reservation = Reservation(
         order.request_id,
         order.scope,
@@ -234,6 +235,7 @@ def refusal(
         reserved=as_money(about.reserved, about.unit),
         room=as_limit(room, about.unit),
         unit=about.unit,
+        when=about.when,
     )
 
 

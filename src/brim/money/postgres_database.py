@@ -32,7 +32,7 @@ except ImportError:  # pragma: no cover - the tests have it
 
 TABLES = os.path.join(os.path.dirname(__file__), "data", "postgres.sql")
 """The statements that make brim's tables and functions."""
-VERSION = "3"
+VERSION = "4"
 """The version of these tables. A schema of another version is refused."""
 OLDEST_SERVER = 140_000
 """PostgreSQL 14."""

@@ -28,7 +28,7 @@ from brim.money.ledger import Reservation
 from brim.money.orders import Order, refusal
 from brim.money.postgres_database import PostgresDatabase, open_postgres
 from brim.money.rows import LIMIT_COLUMNS, SCOPE_COLUMNS, Scope, allowance_of, scope_of
-from brim.money.scopes import EVERYWHERE, lineage
+from brim.money.scopes import EVERYWHERE, lineage, paths
 from brim.money.stored_ledger import StoredLedger
 from brim.usd import Money
 
@@ -102,7 +102,8 @@ class PostgresLedger(StoredLedger):
             return 0
         return len(self._queue.waiting) + self._queue.in_progress
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return the time by the ledger's clock, in seconds since 1970."""
         if self._clock is None:
             return self._database.now()
         return self._clock()
@@ -167,13 +168,13 @@ class PostgresLedger(StoredLedger):
         self, orders: list[Order], waiting: list[int], results: dict[int, Result]
     ) -> None:
         """Do the orders with the numbers *waiting*, and put their results into *results*."""
-        paths: dict[int, list[str]] = {}
+        scopes_of: dict[int, list[str]] = {}
         for number in waiting:
-            path = _path(orders[number])
-            if path:
-                paths[number] = path
-        if paths:
-            results |= self._do_in_one_call(orders, paths)
+            scopes = _scopes(orders[number])
+            if scopes:
+                scopes_of[number] = scopes
+        if scopes_of:
+            results |= self._do_in_one_call(orders, scopes_of)
         unsolved = [number for number in waiting if number not in results]
         if not unsolved:
             return
@@ -187,18 +188,17 @@ class PostgresLedger(StoredLedger):
         results |= outcomes
 
     def _do_in_one_call(
-        self, orders: list[Order], paths: dict[int, list[str]]
+        self, orders: list[Order], scopes_of: dict[int, list[str]]
     ) -> dict[int, Result]:
-        """Return the results of the orders in *paths*, except for those that need more than
+        """Return the results of the orders in *scopes_of*, except for those that need more than
         sums."""
-        scopes: set[str] = set()
-        for path in paths.values():
-            scopes.update(path)
-        names = [EVERYWHERE, *sorted(scopes)]
+        all_scopes: set[str] = set()
+        for scopes in scopes_of.values():
+            all_scopes.update(scopes)
+        names = [EVERYWHERE, *sorted(all_scopes)]
         places = {name: place for place, name in enumerate(names, 1)}
         requests = [
-            _request(number, orders[number], [places[name] for name in path])
-            for number, path in paths.items()
+            _request(number, orders[number], scopes, places) for number, scopes in scopes_of.items()
         ]
         moment = None
         if self._clock is not None:
@@ -207,7 +207,7 @@ class PostgresLedger(StoredLedger):
             "spend_together", json.dumps(requests), names, round(self._warn * 1_000_000), moment
         )
         results: dict[int, Result] = {}
-        for number, answer in zip(paths, answers or (), strict=False):
+        for number, answer in zip(scopes_of, answers or (), strict=False):
             if answer is not None:
                 results[number] = self._result(orders[number], answer)
         return results
@@ -252,23 +252,29 @@ def _fail(waiting: list[int], error: Exception, results: dict[int, Result]) -> N
         results.setdefault(number, error)
 
 
-def _request(number: int, order: Order, places: list[int]) -> dict[str, object]:
-    """Return *order* as ``spend_together`` reads it."""
+def _request(
+    number: int, order: Order, scopes: list[str], places: dict[str, int]
+) -> dict[str, object]:
+    """Return *order* as ``spend_together`` reads it: *scopes* by their *places*."""
     return {
         "at": number,
         "kind": order.kind,
         "id": order.request_id,
-        "path": [1, *places],
+        "scope": order.scope,
+        "roots": [places[scope] for scope in scopes if "/" not in scope],
+        "path": [1, *[places[scope] for scope in scopes]],
+        "own": places[paths(order.scope)[0]],
         "amount": order.amount,
         "tokens": order.tokens,
         "lease": order.lease,
         "model": order.made_with[0],
         "branch": order.made_with[1],
         "most": order.at_most,
+        "asks": order.asks,
     }
 
 
-def _path(order: Order) -> list[str]:
+def _scopes(order: Order) -> list[str]:
     """Return the scopes that *order* counts against; none if it needs more than sums, or its scope
     isn't known."""
     if order.kind == "record" or order.purpose or not "".join(order.made_with).isprintable():

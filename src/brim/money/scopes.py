@@ -1,4 +1,8 @@
-"""The names of a ledger's scopes: paths such as ``project/job/agent``."""
+"""The names of a ledger's scopes: paths such as ``project/job/agent``.
+
+A request may belong to several, with ``+`` between them: ``acme/ann+acme/shop`` counts against
+``acme``, ``acme/ann`` and ``acme/shop``, once each.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,10 @@ DEEPEST = 8
 """The number of segments that a scope may have."""
 LONGEST = 80
 """The number of characters that a segment may have."""
+MOST_PATHS = 4
+"""The number of scopes that one request may belong to."""
+AND = "+"
+"""The sign between them."""
 SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 EVERYWHERE = "*"
 """The scope of everything in a ledger; no other scope can have this name."""
@@ -20,11 +28,34 @@ NO_PROJECT = "no-project"
 
 
 def lineage(scope: str) -> list[str]:
-    """Return the scopes that a spend in *scope* counts against, the outermost first.
+    """Return the scopes that a spend in *scope* counts against, by name: the outer ones first.
 
     >>> lineage("shop/job-7/agent-2")
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
+    >>> lineage("acme/shop+acme/ann")
+    ['acme', 'acme/ann', 'acme/shop']
     """
+    scopes: set[str] = set()
+    for path in paths(scope):
+        scopes.update(_prefixes(path))
+    return sorted(scopes)
+
+
+def paths(scope: str) -> list[str]:
+    """Return the paths in *scope*, in its order; raise an ``InputError`` if they are too many."""
+    names = scope.split(AND) if isinstance(scope, str) else []
+    if len(names) > MOST_PATHS:
+        raise InputError(f"{scope[:60]!r}: a request belongs to at most {MOST_PATHS} scopes")
+    return names or [scope]
+
+
+def one_scope(scope: str) -> str:
+    """Return *scope* if it is a single one, else raise an ``InputError``."""
+    return _prefixes(scope)[-1]
+
+
+def _prefixes(scope: str) -> list[str]:
+    """Return the single path *scope* and those above it."""
     segments = scope.split("/") if isinstance(scope, str) else []
     if not 0 < len(segments) <= DEEPEST or not all(map(_is_segment, segments)):
         raise InputError(
@@ -43,7 +74,7 @@ def checked_scope(scope: str) -> str:
     """Return *scope* if it's ``*`` or a scope, else raise an ``InputError``."""
     if scope == EVERYWHERE:
         return scope
-    return lineage(scope)[-1]
+    return one_scope(scope)
 
 
 def segment(text: str) -> str:

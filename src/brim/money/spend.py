@@ -18,6 +18,7 @@ from brim.money.amounts import TOKENS, USD, dollars
 from brim.money.budget import smallest
 from brim.money.ledger import LONG_LEASE, RESERVED, SETTLED, Ledger, Reservation
 from brim.money.quote import Quote
+from brim.money.scopes import paths
 from brim.money.unsent import may_be_billed
 from brim.money.workers import in_loop, on_worker
 from brim.usd import Money, read_money
@@ -45,6 +46,7 @@ class Spend:
         lease: float = LONG_LEASE,
         at_most: Money | None = None,
         request_id: str | None = None,
+        asks: bool = True,
     ) -> None:
         self.ledger: Ledger = ledger
         self.scope: str = scope
@@ -55,6 +57,8 @@ class Spend:
         self.request_id: str = request_id or _new_id()
         self.reservation: Reservation | None = None
         """What was reserved, and what became of it; None before the entry."""
+        self.asks: bool = asks
+        """Whether a person is asked if it doesn't fit."""
         self._shortest = shortest
         self._lease = lease
         self._own_limit = at_most
@@ -79,7 +83,7 @@ class Spend:
                 self._shorten_to_limits()
         while True:
             try:
-                return self._reserve()
+                return self._reserve(asks=self.asks)
             except LimitReached as refused:
                 # Others may have spent since: then there's less room.
                 if not self._shorten(refused.room, refused.unit):
@@ -87,12 +91,13 @@ class Spend:
                     raise
 
     def _shorten_to_limits(self) -> None:
-        status = self.ledger.status(self.scope)
-        own_room = None
+        statuses = [self.ledger.status(path) for path in paths(self.scope)]
+        rooms: list[int | None] = [status.left for status in statuses]
         if self._own_limit is not None:
-            own_room = self._own_limit - status.spent - status.reserved
-        self._shorten(smallest([own_room, status.left]))
-        self._shorten(status.left_tokens, TOKENS)
+            own_status = statuses[0]
+            rooms.append(self._own_limit - own_status.spent - own_status.reserved)
+        self._shorten(smallest(rooms))
+        self._shorten(smallest([status.left_tokens for status in statuses]), TOKENS)
 
     def _shorten(self, room: int | None, unit: str = USD) -> bool:
         """Ask for shorter answers, if *room* is for less and they're worth it; return whether."""
@@ -121,7 +126,7 @@ class Spend:
             " tool_usd"
         )
 
-    def _reserve(self, *, asks: bool = True) -> None:
+    def _reserve(self, *, asks: bool) -> None:
         self.reservation = self.ledger.reserve(
             self.scope,
             self.amount,

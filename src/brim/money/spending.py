@@ -12,10 +12,17 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from brim.money.ahead import LOOKED_AT, most_next_cost, next_cost
 from brim.money.limits import WARN_SHARE, Spender
 from brim.money.settings import LimitSettings
-from brim.money.standing import LimitStanding, PlanReadings, nearest, standings
+from brim.money.standing import (
+    LAST_REQUESTS,
+    LimitStanding,
+    PlanReadings,
+    most_next_cost,
+    nearest,
+    next_cost,
+    standings,
+)
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.index import SessionIndex
 
@@ -92,7 +99,7 @@ class Spending:
         if not left:
             return standing
         last = self._index.last_requests(
-            session=spender.session, sub_agent=spender.sub_agent, count=LOOKED_AT
+            session=spender.session, sub_agent=spender.sub_agent, count=LAST_REQUESTS
         )
         expected = most_next_cost(last)
         if expected is None or 2 * expected >= min(left):

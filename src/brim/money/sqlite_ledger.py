@@ -31,7 +31,7 @@ from brim.money.budget import WARN
 from brim.money.stored_ledger import StoredLedger
 
 TABLES = os.path.join(os.path.dirname(__file__), "data", "ledger.sql")
-VERSION = 2
+VERSION = 3
 """The version of the tables. A file of another version is refused, never changed."""
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'"
 
@@ -88,7 +88,8 @@ class SqliteLedger(StoredLedger):
             self._writer = (os.getpid(), lock)
         return lock
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return the time by the ledger's clock, in seconds since 1970."""
         return self._clock()
 
 

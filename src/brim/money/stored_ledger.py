@@ -31,7 +31,7 @@ from brim.money.limits import SpendingLimit
 from brim.money.orders import Order
 from brim.money.periods import TOTAL
 from brim.money.rows import Scope, money_or_none
-from brim.money.scopes import EVERYWHERE, checked_scope, lineage
+from brim.money.scopes import EVERYWHERE, checked_scope, lineage, one_scope
 from brim.notices import Notice, Subscribers
 from brim.usd import Dollars, Money, read_money
 
@@ -55,7 +55,8 @@ class StoredLedger(Ledger):
         """Close it for all threads of this process. Closing twice does nothing."""
         raise NotImplementedError
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return the time by the ledger's clock, in seconds since 1970."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -68,7 +69,7 @@ class StoredLedger(Ledger):
 
     def limit(self, scope: str, amount: Dollars | None, *, anew: bool = False) -> ScopeStatus:
         """Set the limit of *scope*: see ``Ledger.limit``."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         new = Limit()
         if amount is not None:
             new = Limit(int(read_money(amount, "the limit", up=False)))
@@ -92,7 +93,7 @@ class StoredLedger(Ledger):
         """Limit *scope* per period: see ``Ledger.allow``."""
         name = checked_scope(scope)
         wanted = ledger_limit(limit) if isinstance(limit, str) else checked_limit(limit)
-        now = self._now()
+        now = self.now()
         starts, ends = bounds(wanted.period, zone, now)
         if not including_past:
             starts = now
@@ -223,14 +224,14 @@ class StoredLedger(Ledger):
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         with self._looking() as books:
             return books.status(name)
 
     def tightest(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands under the one of its limits in dollars that has the least
         room."""
-        name = lineage(scope)[-1]
+        name = one_scope(scope)
         with self._looking() as books:
             status = books.status(name)
             allowances = books.allowances(name, only_stored=True)
@@ -253,7 +254,7 @@ class StoredLedger(Ledger):
         """Return how every known scope stands, by name: all, or *under* and those below it; the
         first *count*."""
         if under:
-            lineage(under)
+            one_scope(under)
         with self._looking() as books:
             return books.statuses(under, count)
 
@@ -268,7 +269,7 @@ class StoredLedger(Ledger):
         """Return what was spent per day, scope, model and branch: all, or *under* and what is below
         it."""
         if under:
-            lineage(under)
+            one_scope(under)
         with self._looking() as books:
             return books.days(under)
 
@@ -289,6 +290,12 @@ class StoredLedger(Ledger):
         """Return how every outermost scope stands, by name."""
         with self._looking() as books:
             return books.statuses(projects=True)
+
+    def limited_scopes(self) -> list[str]:
+        """Return the scopes with a limit over everything that was ever spent in them, by name."""
+        query = "SELECT scope FROM spend_scopes WHERE amount IS NOT NULL ORDER BY scope"
+        with self.database.reading():
+            return [row[0] for row in self.database.rows(query)]
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is
@@ -331,7 +338,7 @@ class StoredLedger(Ledger):
             yield self._new_books()
 
     def _new_books(self) -> Books:
-        return Books(self.database, self._now(), self._warn)
+        return Books(self.database, self.now(), self._warn)
 
 
 def _limits_meant(books: Books, name: str, answer: str | Raise) -> list[Scope | Allowance]:

@@ -20,20 +20,21 @@ from brim.money.book import LimitBook
 from brim.money.changing import (
     change_limits,
     limits_to_set,
-    raised_by_tenth,
+    raised_by,
     stopped_limit,
     with_new,
     without,
 )
 from brim.money.decision import BELOW, WARNED
 from brim.money.limits import SpendingLimit
-from brim.money.standing import LimitStanding
-from brim.money.words import go_on, sum_sentence
+from brim.money.standing import TENTH, LimitStanding
+from brim.money.words import stopped_sentence
 from brim.sessions.report.usage import UsageFilter, UsageReport, usage_report
 from brim.sessions.requests import EVERYTHING
 from brim.sessions.session_files import SessionFile
 from brim.sessions.up_to_date import read_sessions
 from brim.ui.place import Place, page
+from brim.ui.team import team_page
 from brim.workspace import Workspace
 
 BY = ("day", "week", "project", "branch", "model", "session")
@@ -71,7 +72,7 @@ def bar(standing: LimitStanding) -> Bar:
     left = in_unit(standing.left, unit)
     remedy = ""
     if standing.is_stopped:
-        remedy = f"{sum_sentence(standing)} {go_on(standing)}"
+        remedy = stopped_sentence(standing)
     return Bar(standing, spent, left, remedy)
 
 
@@ -139,6 +140,7 @@ def money(place: Place, request: Request) -> Response:
         more=max(0, len(sums) - MOST_ROWS),
         most=max((row.cost for row in sums), default=0),
         projects=limit_bars(workspace),
+        team=team_page(place, request),
         project=os.path.basename(workspace.limits_project),
     )
 
@@ -195,7 +197,9 @@ def _changed(
             )
             standings = book.standings(project)
         own = [standing for standing in standings if standing.limit.project == project]
-        return raised_by_tenth(limits, [standing for standing in own if standing.is_stopped])
+        stopped = [standing for standing in own if standing.is_stopped]
+        percent = max([standing.percent_to_go_on for standing in stopped], default=TENTH)
+        return raised_by(percent or TENTH, limits, stopped)
     if action not in ("set", "raise"):
         raise InputError(f"a limit isn't changed by {action[:40]!r}")
     new = limits_to_set([text], project, subagent=False, now=workspace.now)

@@ -64,6 +64,8 @@ class Place:
 
     environ: Mapping[str, str]
     cwd: str | None
+    store: str = ""
+    """The address of a team's ledger; empty for none."""
     keys: Keys = field(default_factory=Keys)
     live: Live = field(default_factory=Live)
     work: Work = field(default_factory=Work)

@@ -176,13 +176,15 @@ def serve_ui(
     *,
     any_port: bool,
     ready: Callable[[str, str], object],
+    store: str = "",
 ) -> None:
     """Serve the pages until the process is told to end.
 
     *ready* gets two links: one that works as long as the server runs, and one that works once, for
-    starting a browser. With *any_port*, another free port is taken if *port* is in use.
+    starting a browser. With *any_port*, another free port is taken if *port* is in use. *store* is
+    the address of a team's ledger, for the page Money.
     """
-    place = Place(environ, cwd)
+    place = Place(environ, cwd, store)
     try:
         bound = loopback.listen(port)
     except InputError:

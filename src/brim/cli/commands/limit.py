@@ -56,9 +56,12 @@ def limit(options: Namespace) -> int:
       brim limit --all 100/month
       brim limit --subagent 200k tokens
       brim limit raise 8/day
+
+    A team's keys, for its proxy: brim limit key add TEAM/PERSON, key revoke, key list --store URL
     """
     if options.store:
-        from brim.cli.ledger_limits import limit_in_ledger  # agents' limits load no ledger
+        # Agents' limits load no ledger.
+        from brim.cli.ledger_limits import limit_in_ledger
 
         return limit_in_ledger(options)
     if options.including_past or options.sessions or options.most:

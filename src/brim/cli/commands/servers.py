@@ -40,6 +40,9 @@ def _ready(result: dict[str, str], view: str, *, as_json: bool) -> None:
         help=f"listen there; 0 is any (default: {UI_PORT}, or any)",
     ),
     option("--no-open", action="store_true", help="print the link, and don't open a browser"),
+    option(
+        "--store", metavar="URL", default="", help="also show a team's ledger: postgresql://..."
+    ),
     add_json,
 )
 def ui(options: Namespace) -> int:
@@ -75,7 +78,9 @@ def ui(options: Namespace) -> int:
     port = UI_PORT
     if options.port is not None:
         port = options.port
-    serve_ui(os.environ, working_folder(), port, any_port=any_port, ready=ready)
+    serve_ui(
+        os.environ, working_folder(), port, any_port=any_port, ready=ready, store=options.store
+    )
     return 0
 
 

@@ -14,6 +14,7 @@ from brim.cli.index_reading import brought_up_to_date
 from brim.cli.options import add_json, command, option
 from brim.cli.output import counted, dollars, emit, note, paint, wrapped
 from brim.cli.tables import MOST_ROWS, heading, listed, table
+from brim.cli.team import usage_in_ledger
 from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.sessions.plan_windows import PlanWindow, current_plan_windows
@@ -44,7 +45,12 @@ def _day(text: str) -> str:
     option(
         "paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"
     ),
-    option("--by", choices=BY, help="what each row is (default: day)"),
+    option(
+        "--by",
+        choices=(*BY, "person"),
+        metavar="ROW",
+        help=f"{', '.join(BY)}, or with --store person (default: day)",
+    ),
     option(
         "--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago"
     ),
@@ -53,6 +59,7 @@ def _day(text: str) -> str:
     option(
         "--project", metavar="NAME", help="this project only: its folder, or the last part of it"
     ),
+    option("--store", metavar="URL", default="", help="what a team spent, as its ledger has it"),
     option("--requests", action="store_true", help="list single requests with their keys"),
     option("--utc", action="store_true", help="use days in UTC"),
     option("--csv", action="store_true", dest="as_csv", help="print the rows for a spreadsheet"),
@@ -77,7 +84,12 @@ def usage(options: Namespace) -> int:
       brim usage --by model --since 2026-11-01
       brim usage --by session --project shop --json
       brim usage --by skill --csv >skills.csv
+      brim usage --by person --store postgresql://...
     """
+    if options.store:
+        return usage_in_ledger(options)
+    if options.by == "person":
+        raise InputError("--by person is for a team: it needs --store URL")
     paths = options.paths
     by = options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):

@@ -60,6 +60,15 @@ CREATE TABLE spend_days (
     PRIMARY KEY (day, scope, model, branch)
 ) WITHOUT ROWID;
 
+-- The keys of a team's people, for a proxy that asks for them. Only a hash of a key is kept.
+CREATE TABLE team_keys (
+    hash TEXT PRIMARY KEY,             -- SHA-256, in hexadecimal digits
+    ending TEXT NOT NULL,              -- its last characters, by which a person knows it
+    scope TEXT NOT NULL,               -- what a request with it counts against
+    made_at REAL NOT NULL,
+    revoked_at REAL                    -- NULL while it's valid
+) WITHOUT ROWID;
+
 -- Who set which limit, and what was answered when it was reached.
 CREATE TABLE spend_answers (
     number INTEGER PRIMARY KEY AUTOINCREMENT,

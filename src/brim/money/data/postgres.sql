@@ -74,6 +74,14 @@ CREATE TABLE spend_days (
     PRIMARY KEY (day, scope, model, branch)
 );
 
+CREATE TABLE team_keys (
+    hash words PRIMARY KEY,
+    ending words NOT NULL,
+    scope words NOT NULL,
+    made_at double precision NOT NULL,
+    revoked_at double precision
+);
+
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'what happened cannot be changed or removed';
@@ -90,6 +98,11 @@ BEGIN
 END $$;
 CREATE TRIGGER spend_entries_are_not_removed BEFORE DELETE ON spend_entries
 FOR EACH ROW EXECUTE FUNCTION refuse_unless_folded();
+
+-- Where one text begins in another, from 1; 0 is nowhere. SQLite's name for it.
+CREATE FUNCTION instr(text, text) RETURNS integer IMMUTABLE LANGUAGE sql AS $$
+    SELECT strpos($1, $2)
+$$;
 
 -- The lock of this schema. Python takes it alone; spend_together shares it and locks rows.
 CREATE FUNCTION brim_lock() RETURNS bigint STABLE LANGUAGE sql AS $$
@@ -117,14 +130,14 @@ $$;
 
 -- Reserves, settles and releases in one transaction what plainly can be, in the order of the requests.
 --
--- Each request has a kind, an id and its path: the places in names of '*' and of every scope that it counts against,
--- the outermost first. Locks are taken top down: the lock of the outermost scopes, in order of name, guards everything
--- below them; limits follow. Each segment of the path must let the request pass. The answer has an array for each
--- request:
+-- Each request has a kind, an id, its scope and places in names: its path, which is '*' and every scope that it counts
+-- against, in order of name; the roots, which are the outermost of these; and its own scope, the first if it belongs to
+-- several. Locks are taken top down: the lock of the outermost scopes, in order of name, guards everything below them;
+-- limits follow. Each scope of the path must let the request pass. The answer has an array for each request:
 --   ["open" | "settled" | "released", ...] and the columns of its reservation;
 --   ["refused", table, row] if the limit in that row doesn't let it pass;
 --   null if it takes more than sums to decide: Python does it. Then nothing was done for that request, nor for those
---   after it under the same outermost scope.
+--   after it under one of the same outermost scopes.
 CREATE FUNCTION spend_together(requests jsonb, names text[], warn bigint, given_time double precision)
 RETURNS jsonb LANGUAGE plpgsql
 -- A plan is made once per connection, maybe when the tables are empty: it must be one for full tables.
@@ -200,17 +213,17 @@ BEGIN
         SELECT asked.*, known.scope AS known_scope, known.amount AS aside, known.tokens AS aside_tokens, known.state,
             known.purpose, known.overrun, known.made_at, known.lease_end
         FROM jsonb_to_recordset(requests) AS asked(
-            at integer, kind text, id text, path integer[], amount bigint, tokens bigint, lease double precision,
-            model text, branch text, most bigint
+            at integer, kind text, id text, scope text, roots integer[], path integer[], own integer, amount bigint,
+            tokens bigint, lease double precision, model text, branch text, most bigint, asks boolean
         ) LEFT JOIN reservations AS known ON known.request_id = asked.id ORDER BY asked.at
     LOOP
         answer := 'null';
         charge := CASE request.kind WHEN 'settle' THEN request.amount ELSE 0 END;
         used := CASE request.kind WHEN 'settle' THEN coalesce(request.tokens, request.aside_tokens) ELSE 0 END;
-        fits := NOT (request.id = ANY (seen) OR missing[request.path[2]] OR request.path && waiting
-                OR request.path && coalesce(unready, '{}'))
+        fits := NOT (request.id = ANY (seen) OR request.path && waiting OR request.path && coalesce(unready, '{}')
+                OR EXISTS (SELECT FROM unnest(request.roots) AS root WHERE missing[root]))
             AND CASE request.kind WHEN 'reserve' THEN request.state IS NULL
-            ELSE request.state = 'open' AND request.known_scope = names[request.path[cardinality(request.path)]]
+            ELSE request.state = 'open' AND request.known_scope = request.scope
                 AND charge <= request.aside AND (used <= request.aside_tokens OR request.aside_tokens = 0) END;
         made := coalesce(request.made_at, moment);
 
@@ -222,7 +235,7 @@ BEGIN
                 IF request.kind = 'reserve' THEN
                     fits := one_scope.state IN ('open', 'asked') AND (one_scope.amount IS NULL OR request.amount <=
                         greatest(0, pause_at(one_scope.amount, one_scope.base) - one_scope.spent - one_scope.reserved));
-                    IF NOT fits AND one_scope.state <> 'open' THEN
+                    IF NOT fits AND (one_scope.state <> 'open' OR NOT request.asks) THEN
                         answer := jsonb_build_array('refused', 'scope', to_jsonb(one_scope));
                     END IF;
                 ELSIF charge > 0 THEN
@@ -234,7 +247,7 @@ BEGIN
         END IF;
         -- A limit of the caller's own: Python says what is wrong.
         IF fits AND request.kind = 'reserve' AND request.most IS NOT NULL THEN
-            one_scope := scopes[request.path[cardinality(request.path)]];
+            one_scope := scopes[request.own];
             fits := coalesce(one_scope.spent + one_scope.reserved, 0) + request.amount <= request.most;
         END IF;
         IF fits THEN
@@ -245,7 +258,7 @@ BEGIN
                     wanted := CASE one_limit.unit WHEN 'tokens' THEN request.tokens ELSE request.amount END;
                     fits := one_limit.state IN ('open', 'asked') AND wanted <=
                         greatest(0, pause_at(one_limit.amount, one_limit.base) - one_limit.spent - one_limit.reserved);
-                    IF NOT fits AND one_limit.state <> 'open' THEN
+                    IF NOT fits AND (one_limit.state <> 'open' OR NOT request.asks) THEN
                         answer := jsonb_build_array('refused', 'limit', to_jsonb(one_limit));
                     END IF;
                 ELSE
@@ -284,7 +297,7 @@ BEGIN
                 limits[number] := one_limit;
             END LOOP;
             IF request.kind = 'reserve' THEN
-                reserved := reserved || (request.id, names[request.path[cardinality(request.path)]], request.amount, 0,
+                reserved := reserved || (request.id, request.scope, request.amount, 0,
                     'open', '', FALSE, moment, moment + request.lease, request.tokens, 0, request.model,
                     request.branch)::reservations;
                 answer := jsonb_build_array('open', 0, 0, moment, moment + request.lease, request.amount,
@@ -297,7 +310,7 @@ BEGIN
                     least(made, moment), 0, 0, used, '', '')::reservations;
             END IF;
         ELSIF answer = 'null' THEN
-            waiting := waiting || request.path[2];
+            waiting := waiting || request.roots;
             IF 1 = ANY (places) THEN
                 waiting := waiting || 1; -- a limit on everything is in every path
             END IF;
