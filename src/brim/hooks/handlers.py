@@ -2,12 +2,12 @@
 ``Answer``.
 
 Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep
-what must survive, and a model call how full the window was.
+what must survive, and a model call how full the window was. What is about limits is asked in a
+branch, so that a hook loads it only where a limit may be in force.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
@@ -83,18 +83,10 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     clock = attempt(clock_note, call, workspace)
     rules = attempt(_tell_start, call, workspace, how=how)
     locked = attempt(locked_note, call, workspace)
-    news = attempt(project_note, call, workspace)
-    limits = _at_limit(note_limits, call, workspace, kind=START)
-    return joined(broken, clock, locked, rules, news, limits)
-
-
-def _at_limit(
-    ask: Callable[..., Answer], call: HookCall, workspace: HookWorkspace, **options: str
-) -> Answer:
-    """Return what *ask* answers if any limit may be in force."""
-    if not workspace.may_have_limits:
-        return NOTHING
-    return attempt(ask, call, workspace, **options)
+    answer = joined(broken, clock, locked, rules, attempt(project_note, call, workspace))
+    if workspace.may_have_limits:
+        answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
+    return answer
 
 
 def _renew(call: HookCall, workspace: HookWorkspace, how: str) -> None:
@@ -166,7 +158,9 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     At a limit it's refused: then nothing is told, and nothing was said.
     """
-    spending = _at_limit(hold_prompt, call, workspace)
+    spending = NOTHING
+    if workspace.may_have_limits:
+        spending = attempt(hold_prompt, call, workspace)
     if spending.deny:
         return spending
     _measure_if_compacted(call, workspace)
@@ -203,7 +197,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     then. A call that breaks a rule is stopped once, and so is one that goes round in circles: the
     setting ``hooks.loops``.
     """
-    spending = _at_limit(hold_tool, call, workspace)
+    spending = NOTHING
+    if workspace.may_have_limits:
+        spending = attempt(hold_tool, call, workspace)
     if spending.deny:
         return spending
     blocked = attempt(hold_block, call, workspace)
@@ -224,7 +220,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 def permission(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Refuse a call at a limit, or end the turn, where the agent takes that only when it asks for
     permission."""
-    return _at_limit(hold_tool, call, workspace)
+    if not workspace.may_have_limits:
+        return NOTHING
+    return attempt(hold_tool, call, workspace)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -252,7 +250,9 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def between_requests(call: HookCall, workspace: HookWorkspace) -> Answer:
     """End the turn if its next request would go over a limit."""
-    return _at_limit(hold_request, call, workspace)
+    if not workspace.may_have_limits:
+        return NOTHING
+    return attempt(hold_request, call, workspace)
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -286,9 +286,10 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
         # No event follows when it has compacted, so what that event does is done now.
         attempt(expect_compaction, call, workspace)
         return attempt(instruct, call, workspace)
-    refusal = _at_limit(hold_compaction, call, workspace)
-    if refusal.deny:
-        return refusal
+    if workspace.may_have_limits:
+        refusal = attempt(hold_compaction, call, workspace)
+        if refusal.deny:
+            return refusal
     return attempt(instruct, call, workspace)
 
 
