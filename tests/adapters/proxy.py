@@ -66,6 +66,7 @@ class Proxy:
         wait: float = PATIENCE,
         settings: Mapping[str, Any] | None = None,
         guarded: bool = True,
+        callbacks: bool = True,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
@@ -80,6 +81,8 @@ class Proxy:
             "NO_DOCS": "True",
         }
         config = configuration(upstream, settings or {}, guarded=guarded)
+        if not callbacks:
+            del config["litellm_settings"]["callbacks"]
         (folder / "config.yaml").write_text(json.dumps(config))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +19,7 @@ if os.environ.get("BRIM_ADAPTER") != "litellm":
         "LiteLLM is tested in an environment of its own: make adapters", allow_module_level=True
     )
 
+from brim.adapters.litellm_team import FREE, GUARDED
 from brim.money import open_ledger
 from brim.money.team_keys import TeamKeys
 from brim.usd import Money
@@ -257,3 +264,99 @@ def test_requests_that_fit_one_after_another_are_all_answered(team: Team) -> Non
     answers = at_once(8, lambda _: team.ask(MESSAGES, "claude-sonnet-4-5"))
     assert [answer.status for answer in answers] == [200] * 8
     assert team.settles()[0] - before == team.model.spent
+
+
+# Routes -------------------------------------------------------------------------------------------
+
+
+DATA = Path(__file__).parent / "data" / "litellm_open_routes.txt"
+SERVED = {("POST", path) for path in GUARDED} | set(FREE)
+
+
+@pytest.fixture(scope="module")
+def routes() -> list[Any]:
+    """Every route of LiteLLM: its kind, methods and path, and whether it asks for a key."""
+    program = Path(__file__).parent / "routes.py"
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    command = [sys.executable, "-W", "ignore", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    rows: list[Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return rows
+
+
+def test_routes_that_ask_for_no_key_are_known(routes: list[Any]) -> None:
+    known = DATA.read_text().splitlines()
+    new = {path for _, _, path, asks in routes if not asks} - set(known)
+    assert new == set(), "does one of these call a model? Then it must be refused"
+
+
+def test_every_other_route_is_guarded_or_refused(team: Team, routes: list[Any]) -> None:
+    http = [row for row in routes if row[0] == "http" and row[3]]
+    assert {("POST", path) for path in GUARDED} <= {("POST", row[2]) for row in http}
+    body = {"model": "gpt-4o", "messages": HELLO, "input": "x", "prompt": "x"}
+    served = []
+    for _, methods, path, _ in http:
+        address = re.sub(r"\{[^}]*\}", "x", path)
+        for method in set(methods) - {"HEAD", "OPTIONS"}:
+            if (method, path) in SERVED:
+                continue
+            sent = None if method == "GET" else body
+            answer = team.proxy.ask(address, sent, team.key, method=method)
+            if answer.status not in (403, 404):
+                served.append((method, path, answer.status, answer.text[:80]))
+    assert served == []
+    assert team.model.requests == []
+
+
+def test_no_websocket_is_opened(team: Team, routes: list[Any]) -> None:
+    paths = [row[2] for row in routes if row[0] == "websocket"]
+    assert paths
+    for path in paths:
+        address = re.sub(r"\{[^}]*\}", "x", path)
+        connection = http.client.HTTPConnection("127.0.0.1", team.proxy.port, timeout=60)
+        connection.request("GET", f"{address}?model=gpt-4o", headers=websocket(team.key))
+        assert connection.getresponse().status == 403, path
+        connection.close()
+
+
+def websocket(key: str) -> dict[str, str]:
+    return {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+        "Authorization": f"Bearer {key}",
+    }
+
+
+def test_a_refused_route_says_so(team: Team) -> None:
+    for path in (
+        "/v1/embeddings",
+        "/v1/images/generations",
+        "/v1/batches",
+        "/anthropic/v1/messages",
+    ):
+        answer = team.proxy.ask(path, {"model": "gpt-4o", "input": "x"}, team.key)
+        assert (answer.status, answer.message) == (
+            403,
+            f"{path} isn't counted by brim, so it isn't served",
+        )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gemini/v1beta/models/gemini-2.5-flash:generateContent",
+        "/gemini/v1beta/models/gemini-2.5-flash:generateContent?key={key}",
+        "/vertex_ai/discovery/x",
+        "/v1/realtime/calls",
+        "/openai/v1/realtime/calls",
+        "/realtime/calls",
+        "/mcp",
+    ],
+)
+def test_routes_that_look_for_a_key_themselves_are_refused(team: Team, path: str) -> None:
+    body = {"model": "gpt-4o", "contents": CONTENTS}
+    answer = team.proxy.ask(path.format(key=team.key), body, team.key)
+    assert answer.status in (401, 403), answer.text
+    assert team.model.requests == []

@@ -40,7 +40,7 @@ from brim.usd import Money
 STORE = "BRIM_STORE"
 SECONDS = "BRIM_WAIT"
 """Variables of the environment."""
-PATIENCE = 4.0
+PATIENCE = 3.5
 """Seconds in which the ledger must answer."""
 KEYS_LAST = 5.0
 """Seconds after which a key that was revoked is refused."""

@@ -194,8 +194,12 @@ def _loosens(command: str, arguments: list[str]) -> bool:
     loosening_words = LOOSENING[command]
     if not loosening_words:
         return True
-    parts = [part.lstrip("-") for part in "=".join(arguments).split("=")]
-    return any(part in loosening_words or _PERCENT_MORE.fullmatch(part) for part in parts)
+    parts = "=".join(arguments).split("=")
+    return any(_is_loosening(part.lstrip("-"), loosening_words) for part in parts)
+
+
+def _is_loosening(word: str, loosening_words: tuple[str, ...]) -> bool:
+    return word in loosening_words or _PERCENT_MORE.fullmatch(word) is not None
 
 
 def _is_refused_by_brim(plain: list[str], arguments: list[str]) -> bool:
