@@ -263,11 +263,11 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 
 MOST_ENTERED = {
-    "SessionStart": 53,
-    "UserPromptSubmit": 67,
-    "PreToolUse": 68,
-    "PostToolUse": 23,
-    "Stop": 60,
+    "SessionStart": 52,
+    "UserPromptSubmit": 65,
+    "PreToolUse": 67,
+    "PostToolUse": 22,
+    "Stop": 59,
 }
 """Modules of brim that a hook enters at most: each is to be found, read and run."""
 

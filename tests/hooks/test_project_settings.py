@@ -175,4 +175,4 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
     trust(str(sitting.project), str(sitting.home))
     (sitting.home / "config.yaml").write_text(f'limits: {{"{sitting.project}": ["0.01"]}}\n')
     sitting.used("m1", 4_000)
-    assert "brim limit +10%" in sitting.prompt("Go on.")["reason"]
+    assert "brim limit +90%" in sitting.prompt("Go on.")["reason"]

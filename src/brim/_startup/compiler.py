@@ -57,11 +57,7 @@ def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
         problem = _problem(node)
         if problem:
             raise Unsupported(f"{path}:{getattr(node, 'lineno', 0)}: hooks can't use {problem}")
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "TypeVar"
-        ):
+        if isinstance(node, ast.Call) and _called_name(node) == "TypeVar":
             node.args = node.args[:1]  # the bound and the constraints are for type checkers
             node.keywords = []
         if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
@@ -110,8 +106,15 @@ def _problem(node: ast.AST) -> str:
         return _import_problem(node)
     if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
         return _names_problem(node, node.module)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OPTIONS:
-        return _call_problem(node, node.func.id)
+    if isinstance(node, ast.Call):
+        return _call_problem(node)
+    return ""
+
+
+def _called_name(call: ast.Call) -> str:
+    """Return the name of the function that is called; empty if it has none of its own."""
+    if isinstance(call.func, ast.Name):
+        return call.func.id
     return ""
 
 
@@ -130,9 +133,10 @@ def _names_problem(node: ast.ImportFrom, module: str) -> str:
     return ""
 
 
-def _call_problem(node: ast.Call, name: str) -> str:
+def _call_problem(node: ast.Call) -> str:
+    name = _called_name(node)
     for keyword in node.keywords:
-        if keyword.arg not in OPTIONS[name]:
+        if name in OPTIONS and keyword.arg not in OPTIONS[name]:
             return f"{name}({keyword.arg}=...)"
     return ""
 
@@ -150,15 +154,24 @@ def _place_imports(tree: ast.Module) -> None:
     body: list[ast.stmt] = []
     for statement in tree.body:
         if isinstance(statement, Import) and _can_move(statement):
-            statement.names = [
-                alias
-                for alias in statement.names
-                if not _moved(alias, statement, module_names, used_by)
-            ]
+            _move_names(statement, module_names, used_by)
             if not statement.names:
                 continue
         body.append(statement)
     tree.body = body
+
+
+def _move_names(statement: Import, module_names: _Names, used_by: dict[Function, _Names]) -> None:
+    """Move the names of *statement* that only functions use into these functions, and leave out
+    those that nothing uses."""
+    staying: list[ast.alias] = []
+    for alias in statement.names:
+        if _is_needed_at_once(alias, statement, module_names, used_by):
+            staying.append(alias)
+            continue
+        for function in _users(alias, used_by):
+            _insert(function.body, alias, statement)
+    statement.names = staying
 
 
 def _can_move(statement: Import) -> bool:
@@ -167,28 +180,25 @@ def _can_move(statement: Import) -> bool:
     return True
 
 
-def _moved(
+def _is_needed_at_once(
     alias: ast.alias, statement: Import, module_names: _Names, used_by: dict[Function, _Names]
 ) -> bool:
-    """Whether *alias* no longer has to be imported with the module; if so, it's been moved into its
-    functions."""
+    """Whether *alias* has to be imported with the module."""
     name = alias.asname or alias.name
     if "." in name or name in module_names.used or alias.asname == alias.name:
-        return False
-    if isinstance(statement, ast.Import) and alias.name in ALWAYS_LOADED:
-        return False
+        return True
     if any(name in names.bound for names in used_by.values()):
-        return False  # another thing has this name in a function
-    users = [function for function, names in used_by.items() if name in names.used]
-    if not users and isinstance(statement, ast.Import):
-        return False  # it's imported for what the import does
-    if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
-        "brim._startup."
-    ):
-        return not users  # every hook loads the stand-ins
-    for function in users:
-        _insert(function.body, alias, statement)
-    return True
+        return True  # another thing has this name in a function
+    is_used = bool(_users(alias, used_by))
+    if isinstance(statement, ast.Import):  # it may be imported for what the import does
+        return not is_used or alias.name in ALWAYS_LOADED
+    return is_used and str(statement.module).startswith("brim._startup.")  # every hook has those
+
+
+def _users(alias: ast.alias, used_by: dict[Function, _Names]) -> list[Function]:
+    """Return the functions that use *alias*."""
+    name = alias.asname or alias.name
+    return [function for function, names in used_by.items() if name in names.used]
 
 
 def _insert(block: list[ast.stmt], alias: ast.alias, statement: Import) -> None:

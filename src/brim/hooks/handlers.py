@@ -2,7 +2,8 @@
 ``Answer``.
 
 Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep
-what must survive, and a model call how full the window was.
+what must survive, and a model call how full the window was. What is about limits is asked in a
+branch, so that a hook loads it only where a limit may be in force.
 """
 
 from __future__ import annotations
@@ -115,9 +116,7 @@ def _tell_start(call: HookCall, workspace: HookWorkspace, *, how: str) -> Answer
 
 def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
-    if call.agent.hears_at(SESSION_START) or not call.agent.hears_at(call.event):
-        return NOTHING
-    if not call.session or call.sub_agent:
+    if not _is_told_late(call):
         return NOTHING
     state = workspace.state(call.session)
     how = state.kept(BEGAN)
@@ -131,6 +130,23 @@ def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     if rules.context or not workspace.is_late:  # otherwise the next event tells the rules
         state.keep(BEGAN, None)
     return rules
+
+
+def _is_told_late(call: HookCall) -> bool:
+    """Whether the main thread of an agent that hears nothing at its start hears something now."""
+    if not call.session or call.sub_agent:
+        return False
+    return call.agent.hears_at(call.event) and not call.agent.hears_at(SESSION_START)
+
+
+def _as_one(late: Answer, rules: Answer, workspace: HookWorkspace) -> Answer:
+    """Return what was still to be told and the *rules* of this moment under one heading, with a
+    line for the person if it gives something back to the agent."""
+    context = under_one_introduction([late.context, rules.context])
+    answer = replace(joined(late, rules), context=context)
+    if not answer.preamble or not workspace.config["hooks.notes"]:
+        return answer
+    return joined(answer, Answer(note=returned_note(answer.preamble)))
 
 
 # A prompt -----------------------------------------------------------------------------------------
@@ -153,9 +169,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
     moment = PROMPT if call.human else ""
     rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
-    context = under_one_introduction([late.context, rules.context])
-    whole = replace(joined(late, rules), context=context)
-    answer = _with_note(whole, workspace)
+    answer = _as_one(late, rules, workspace)
     if workspace.only_injects or not call.session:
         return joined(spending, answer)
     if call.human:
@@ -200,9 +214,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     _measure_if_compacted(call, workspace)
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, moment=CALL)
-    context = under_one_introduction([late.context, rules.context])
-    whole = replace(joined(late, rules), context=context)
-    return joined(spending, looping, _with_note(whole, workspace))
+    return joined(spending, looping, _as_one(late, rules, workspace))
 
 
 def permission(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -233,7 +245,7 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         return NOTHING
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, moment=CALL)
-    return _with_note(joined(late, rules), workspace)
+    return _as_one(late, rules, workspace)
 
 
 def between_requests(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -275,9 +287,9 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
         attempt(expect_compaction, call, workspace)
         return attempt(instruct, call, workspace)
     if workspace.may_have_limits:
-        answer = attempt(hold_compaction, call, workspace)
-        if answer.deny:
-            return answer
+        refusal = attempt(hold_compaction, call, workspace)
+        if refusal.deny:
+            return refusal
     return attempt(instruct, call, workspace)
 
 
@@ -285,14 +297,6 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
     attempt(open_context_latches, call, workspace)
     return attempt(note_compaction, call, workspace)
-
-
-def _with_note(answer: Answer, workspace: HookWorkspace) -> Answer:
-    """Return *answer* with a line for the person if it gives something back to the agent."""
-    if not answer.preamble or not workspace.config["hooks.notes"]:
-        return answer
-    note = returned_note(answer.preamble)
-    return joined(answer, Answer(note=note))
 
 
 def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:

@@ -61,7 +61,7 @@ def _copied(program: str, arguments: Sequence[str]) -> list[Landing]:
 
 def _landing(program: str, source: str, target: str, *, is_whole: bool) -> Landing:
     """Return where *source* comes to: the *target* itself if its contents are copied."""
-    ends = _CONTENTS
+    ends: tuple[str, ...] = _CONTENTS
     if program == "rsync":
         ends = (*_CONTENTS, "/")
     folder = target

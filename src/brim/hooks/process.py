@@ -147,15 +147,15 @@ def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     line says it too."""
     if call.session and "config" in vars(workspace):
         _remember_left_out(call, workspace)
-    if not workspace.problems or call.event not in NOTED:
+    if call.event not in NOTED:
         return None
-    lines = [_problem_line(scope, workspace) for scope in workspace.problems]
-    if call.session:
-        state = workspace.state(call.session)
-        lines = [line for line in lines if state.tell_once(line)]
-    for line in lines:
-        log(workspace.environ, line, now=workspace.now)
-    return Answer(note="\n".join([f"brim: {line}" for line in lines]))
+    notes: list[str] = []
+    for scope in workspace.problems:
+        line = _problem_line(scope, workspace)
+        if not call.session or workspace.state(call.session).tell_once(line):
+            log(workspace.environ, line, now=workspace.now)
+            notes.append(f"brim: {line}")
+    return Answer(note="\n".join(notes))
 
 
 def _problem_line(scope: str, workspace: HookWorkspace) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
-from typing import Any
 
 from brim.agents.call import Event, HookCall
 from brim.agents.events import Message
 from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
+from brim.config.places import mapping_of
 from brim.errors import BrimError
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, SessionState
@@ -35,6 +35,9 @@ SECONDS = 0.35
 LARGE = 1 << 19
 """Bytes from which reading may take so long that its beginning is written down: the client may end
 the hook."""
+
+MOST_AGENTS = 64
+"""Sub-agents of a session of which it's kept how far their files were read."""
 
 _NOTED = "noted"
 _BEGUN = "turn begun"
@@ -75,39 +78,51 @@ def write_turn(
     writer = writer_of(call, workspace)
     if writer is None:
         return None
-    path = transcript or call.transcript
     state = workspace.state(call.session)
-    noted = state.kept(_NOTED)
-    offsets = (
-        {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
-    )
+    path = transcript or call.transcript
+    noted = _offsets(state)
+    noted_end = noted.get(agent, 0)
     size = size_of(path)
-    known = offsets.get(agent, 0) if offsets.get(agent, 0) <= size else 0
-    start = max(known, size - MOST)
+    if noted_end > size:  # it's another file by now
+        noted_end = 0
+    start = max(noted_end, size - MOST)
     model = ScratchModel(session=call.session, root=workspace.project or "")
     end = start
     if size > start:
         begun = _begin(state, size - start)
         until = workspace.clock() + seconds / 2.0**begun
-        lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
-        twice = (
-            known > 0 and call.agent.transcripts.repeats_prompts
-        )  # it writes a prompt in two lines, each with its own id
-        typed = (
-            {entry.text for entry in writer.read().entries if entry.kind == "human"}
-            if twice
-            else ()
-        )
-        where: Any = {"start": start, "known": known, "agent": agent, "typed": typed}
         end = _extract(
-            model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen
+            model,
+            call,
+            whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP),
+            start=start,
+            noted_end=noted_end,
+            agent=agent,
+            typed=_typed_before(noted_end, call, writer),
+            is_late=lambda: workspace.clock() > until,
+            seen=seen,
         )
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
-    if end != offsets.get(agent, 0):
-        state.keep(_NOTED, dict(list({**offsets, agent: end}.items())[-64:]))
+    if end != noted.get(agent, 0):
+        newest = list({**noted, agent: end}.items())[-MOST_AGENTS:]
+        state.keep(_NOTED, dict(newest))
     return writer
+
+
+def _offsets(state: SessionState) -> dict[str, int]:
+    """Return how far the files of the session's agents were read."""
+    noted = mapping_of(state.kept(_NOTED))
+    return {agent: offset for agent, offset in noted.items() if type(offset) is int}
+
+
+def _typed_before(noted_end: int, call: HookCall, writer: ScratchWriter) -> Container[str]:
+    """Return the prompts that are noted, if the agent may write them down again: some write one in
+    two lines, each with its own id."""
+    if not noted_end or not call.agent.transcripts.repeats_prompts:
+        return ()
+    return {entry.text for entry in writer.read().entries if entry.kind == "human"}
 
 
 def _begin(state: SessionState, pending: int) -> int:
@@ -126,14 +141,14 @@ def _extract(
     lines: Iterator[tuple[int, bytes]],
     *,
     start: int,
-    known: int,
+    noted_end: int,
     agent: str,
     typed: Container[str],
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *lines*, but not again what was *typed* before *known*; return how
-    far it came."""
+    """Give *model* the events of *lines*, but not again what was *typed* before *noted_end*; return
+    how far it came."""
     reader = AnyReader(writer=call.agent)
     reader.agent = agent
     feed: Feed | None = None
@@ -145,7 +160,7 @@ def _extract(
             model.extract(
                 event if event.session == call.session else replace(event, session=call.session)
             )
-            if event.at < known and isinstance(event, Message) and event.human:
+            if event.at < noted_end and isinstance(event, Message) and event.human:
                 model.forget(typed)
             if seen is not None:
                 seen.append(event)
