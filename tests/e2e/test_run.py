@@ -305,7 +305,7 @@ def test_what_was_cut_short_goes_on_when_the_limit_is_raised(
         Say("The login works."),
         Say("It is written down."),
     )
-    raised = {"budget_usd": "0.52", "on_limit": lambda _: Raise(5_000_000)}
+    raised = {"budget_usd": "0.52", "on_limit": lambda _: Raise("5")}
     run, results = said_in(["Fix the login.", "Write it down."], options, **raised)
     assert results == [["error_max_budget_usd", "The login works."], ["It is written down."]]
     assert api.turns[1].holding(f"You were cut short. First read {SCRATCH}")
