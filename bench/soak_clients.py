@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Generator, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,8 +63,10 @@ class Agent:
     model: str
     prompt_event, before, after, stopped = "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"
 
-    def __init__(self, home: Path, project: Path, rng: random.Random) -> None:
-        self.project, self.rng = project, rng
+    def __init__(
+        self, home: Path, project: Path, rng: random.Random, ago: timedelta = timedelta()
+    ) -> None:
+        self.project, self.rng, self.ago = project, rng, ago
         self.session = f"{rng.getrandbits(32):08x}-7a1c-7e80-9f45-{rng.getrandbits(48):012x}"
         self.path = self.file(home)
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,6 +110,11 @@ class Agent:
         """Add one line to the session's file."""
         with (path or self.path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+    def now(self) -> str:
+        """Return the time that the client writes."""
+        moment = datetime.now(UTC) - self.ago
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def next(self) -> int:
         """Return another number each time."""
@@ -236,7 +243,12 @@ class Claude(Agent):
             "cwd": str(self.project),
         }
         self.append(
-            {**where, "uuid": f"u-{self.session[:8]}-{self.next()}", "timestamp": _now(), **own},
+            {
+                **where,
+                "uuid": f"u-{self.session[:8]}-{self.next()}",
+                "timestamp": self.now(),
+                **own,
+            },
             path,
         )
 
@@ -351,7 +363,9 @@ class Codex(Agent):
 
     def line(self, kind: str, **payload: Any) -> None:
         """Add a line of Codex."""
-        self.append({"timestamp": _now(), "ordinal": self.next(), "type": kind, "payload": payload})
+        self.append(
+            {"timestamp": self.now(), "ordinal": self.next(), "type": kind, "payload": payload}
+        )
 
     def write_prompt(self, text: str) -> None:
         self.line(
@@ -425,13 +439,18 @@ class Gemini(Agent):
 
     def begin(self) -> None:
         self.append(
-            {"sessionId": self.session, "projectHash": "p", "startTime": _now(), "kind": "main"}
+            {"sessionId": self.session, "projectHash": "p", "startTime": self.now(), "kind": "main"}
         )
         self.open: dict[str, Any] = {}
 
     def message(self, kind: str, **own: Any) -> dict[str, Any]:
         """Return a message of Gemini CLI."""
-        return {"id": f"{self.session[:8]}-{self.next()}", "timestamp": _now(), "type": kind, **own}
+        return {
+            "id": f"{self.session[:8]}-{self.next()}",
+            "timestamp": self.now(),
+            "type": kind,
+            **own,
+        }
 
     def write_prompt(self, text: str) -> None:
         self.append(self.message("user", content=[{"text": text}]))
@@ -469,7 +488,7 @@ class Gemini(Agent):
         self.open["toolCalls"][0] |= {
             "status": "error" if failed else "success",
             "result": result,
-            "timestamp": _now(),
+            "timestamp": self.now(),
         }
         self.append(self.open)  # the same message again, as the client does
 
@@ -504,7 +523,7 @@ class Gemini(Agent):
         snapshot = self.message(
             "user", content=[{"text": "<state_snapshot>The parser was fixed.</state_snapshot>"}]
         )
-        self.append({"$set": {"messages": [snapshot], "lastUpdated": _now()}})
+        self.append({"$set": {"messages": [snapshot], "lastUpdated": self.now()}})
         yield self.said("PreCompress", trigger="auto")
         yield self.model_call(60_000)
         self.compactions += 1
@@ -522,7 +541,3 @@ def _is_refused(answer: str) -> bool:
         "permissionDecision", ""
     )
     return refusal in ("block", "deny") or said.get("continue") is False
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from brim import cli
+from brim import __version__, cli
 from brim.config.settings import SETTINGS, Setting
 from brim.record import PlainData
 
@@ -68,12 +68,43 @@ def stage(folder: Path) -> None:
         )
     for name in FROM_ROOT:
         (folder / "docs" / name).write_text(relinked(ROOT / name, Path(name)), "utf-8")
+    (folder / "docs" / "README.md").write_text(home_page(), "utf-8")
+    name_version(folder / "zensical.toml")
+    (folder / "docs" / "llms.txt").write_text(index_for_models(), "utf-8")
     for page_name, tables in DATA_TABLES.items():
         with_tables = folder / "docs" / page_name
         with_tables.write_text(with_tables.read_text("utf-8") + data_tables(tables), "utf-8")
     for place, text in reference_pages().items():
         (folder / "docs" / place).parent.mkdir(exist_ok=True)
         (folder / "docs" / place).write_text(text, "utf-8")
+
+
+def home_page() -> str:
+    """Return the first screen of README.md, and below it the list of all pages."""
+    readme = relinked(ROOT / "README.md", Path("README.md")).replace("](docs/", "](")
+    first_screen = readme.partition("\n## ")[0]
+    pages = relinked(ROOT / "docs" / "README.md", Path("README.md"))
+    _, _, lists = pages.partition("\n## ")
+    return f"{first_screen}\n\n## {lists}"
+
+
+def name_version(settings: Path) -> None:
+    """Show the version beside the name, on every page."""
+    text = settings.read_text("utf-8")
+    settings.write_text(text.replace('site_name = "brim"', f'site_name = "brim {__version__}"'))
+
+
+def index_for_models() -> str:
+    """Return what a model reads instead of the navigation: each page, and what it covers."""
+    pages = (ROOT / "docs" / "README.md").read_text("utf-8")
+    promise = (ROOT / "README.md").read_text("utf-8").split("\n")[2]
+    lines = ["# brim", "", f"> {promise}", ""]
+    for links, subject in re.findall(r"(?m)^\| (\[.*?) \| (.*?) \|", pages):
+        for title, target, _ in LINK.findall(links):
+            page = os.path.normpath(Path("docs", target)).removeprefix("docs/")
+            address = page.replace("README.md", "index.md").removesuffix(".md") + ".html"
+            lines.append(f"- [{title}]({address}): {subject}".removesuffix(": "))
+    return "\n".join([*lines, ""])
 
 
 def relinked(page: Path, place: Path) -> str:

@@ -152,6 +152,13 @@ def test_the_site_builds_strictly_and_fetches_nothing_from_elsewhere(tmp_path: P
         for page in made
         if FETCHED.search(page.read_text("utf-8"))
     ] == []
+    site = tmp_path / "made" / "site"
+    addresses = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text("utf-8"))
+    assert len(addresses) > 30
+    assert [address for address in addresses if not (site / address).is_file()] == []
+    home = (site / "index.html").read_text("utf-8")
+    assert f"brim {brim.__version__}" in home
+    assert "brim.gif" in home
     nav = set(re.findall(r'"([^"]+\.md)"', (ROOT / "zensical.toml").read_text("utf-8")))
     pages = {
         str(page.relative_to(tmp_path / "made" / "docs"))

@@ -135,22 +135,25 @@ def sync_folder(folder: str) -> None:
 
 @contextmanager
 def locked(
-    path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool
+    path: str, *, patience: float = 10.0, prepare: Callable[[], object] | None = None
 ) -> Iterator[None]:
     """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds.
 
-    *prepare* makes its folder.
+    *prepare* makes its folder; without it, a missing folder is a ``StoreError`` at once.
 
     The system releases the lock when its process ends, however it ends. If the folder is removed
     while this waits, it starts over in the new one.
     """
     ends = time.monotonic() + patience
     while True:
-        prepare()
+        if prepare is not None:
+            prepare()
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | SAFE_FLAGS, 0o600)
-        except FileNotFoundError:  # the folder was removed after prepare()
-            if time.monotonic() >= ends:
+        except FileNotFoundError:
+            if prepare is None:
+                raise StoreError(f"{path}: its folder is missing", "missing") from None
+            if time.monotonic() >= ends:  # the folder was removed after prepare()
                 raise StoreError(
                     f"{path}: can't be created: its folder keeps being removed", "busy"
                 ) from None

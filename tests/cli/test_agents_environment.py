@@ -64,6 +64,7 @@ LOOSENING = [
     "limit remove 5/day",
     "limit raise 9/day",
     "limit +10%",
+    "limit +40%",
     "limit forget key",
     "rules remove push",
     "learn --user --replaces push Push",

@@ -3,8 +3,10 @@ wrong."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -202,12 +204,33 @@ def test_set_writes_nothing_that_would_be_wrong(brim: Brim, words: list[str], me
     assert (brim.home / ".brim/config.yaml").read_text() == "# mine\n"
 
 
-@pytest.mark.parametrize("words", [(), ("usage",), ("report",), ("limit", "+10%")])
+@pytest.mark.parametrize("words", [("limit", "+10%"), ("context", "--watch")])
 def test_a_mistake_in_the_settings_says_what_to_do(brim: Brim, words: tuple[str, ...]) -> None:
     brim.configure(user="mode: [auto\n")
     ran = brim(*words)
     assert ran.code == 2
     assert "correct that line in an editor" in ran.err
+
+
+@pytest.mark.parametrize("mistake", ["mode: [auto\n", "mode: fast\n", "models: {x: 1}\n"])
+@pytest.mark.parametrize("words", [(), ("usage",), ("report",)])
+def test_a_mistake_in_the_settings_hides_nothing_that_happened(
+    brim: Brim, words: tuple[str, ...], mistake: str
+) -> None:
+    brim.configure(user=mistake)
+    folder = brim.home / ".claude" / "projects" / "p"
+    folder.mkdir(parents=True)
+    message = {
+        "id": "m1",
+        "model": "claude-sonnet-4-5",
+        "usage": {"input_tokens": 100_000, "output_tokens": 0},
+    }
+    line = {"type": "assistant", "sessionId": "s", "timestamp": datetime.now(UTC).isoformat()}
+    (folder / "s.jsonl").write_text(json.dumps({**line, "message": message}) + "\n")
+    ran = brim(*words)
+    assert ran.code == 0
+    assert "$0.30" in ran.out
+    assert ran.err.count("Correct that line in an editor") == 1
 
 
 def test_set_refuses_a_broken_file_and_leaves_it(brim: Brim) -> None:

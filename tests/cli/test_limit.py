@@ -26,8 +26,16 @@ def shop(brim: Brim) -> Path:
     return project
 
 
-def spend(brim: Brim, dollars: float, session: str = "s-1", project: Path | None = None) -> None:
-    """Let a session of Claude Code cost *dollars*, in requests of at most 30 cents."""
+def spend(
+    brim: Brim,
+    dollars: float,
+    session: str = "s-1",
+    project: Path | None = None,
+    *,
+    output: int = 0,
+) -> None:
+    """Let a session of Claude Code cost *dollars*, in requests of at most 30 cents, and the tokens
+    of *output* in each."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", str(project or brim.cwd))
     folder = brim.home / ".claude" / "projects" / slug
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +46,7 @@ def spend(brim: Brim, dollars: float, session: str = "s-1", project: Path | None
             tokens = min(left, 100_000)
             left -= tokens
             id = f"m{time.monotonic_ns()}"
-            usage = {"input_tokens": tokens, "output_tokens": 0}
+            usage = {"input_tokens": tokens, "output_tokens": output}
             message = {"id": id, "model": "claude-sonnet-4-5", "usage": usage, "content": []}
             line = {
                 "type": "assistant",
@@ -161,6 +169,35 @@ def test_plus_10_percent_raises_again_where_the_next_request_would_go_over(
     shown = limits(brim)
     assert shown["1/day"]["amount"] == 1_200_000
     assert shown["20/week"]["amount"] == 20_000_000
+
+
+def test_a_stop_before_the_next_request_is_shown_with_what_is_enough_to_go_on(
+    brim: Brim, shop: Path
+) -> None:
+    brim("limit", "2/day")
+    spend(brim, 0.9, output=20_000)  # three requests, each with an answer of 30 cents
+    lines = brim("limit").lines
+    assert lines[1].split()[:3] == ["stopped", "shop", "2/day"]
+    assert "The next request would take about" in lines[-1]
+    assert brim("--json").json["limits"][0]["stopped"] is True
+    more = lines[-1].split("brim limit ")[1].split(".")[0]
+    assert brim("limit", more).code == 0
+    assert not limits(brim)["2/day"]["stopped"]
+
+
+def test_what_is_kept_for_a_last_answer_is_explained(brim: Brim, shop: Path) -> None:
+    brim("limit", "5/day")
+    shown = brim("limit").out
+    assert "$4.75" in shown
+    assert "left: without what is kept for a last answer, 5% of a limit and at most $0.50" in shown
+
+
+@pytest.mark.parametrize("more", ["+0%", "+300%"])
+def test_plus_a_percentage_has_bounds(brim: Brim, shop: Path, more: str) -> None:
+    brim("limit", "1/day")
+    spend(brim, 1.2)
+    ran = brim("limit", more)
+    assert (ran.code, "at most +200%" in ran.err) == (2, True)
 
 
 def test_raising_a_limit_without_its_period_names_the_limits_there_are(

@@ -127,3 +127,17 @@ def test_an_agent_that_names_its_project_is_believed_but_not_about_the_home(plac
     ):
         environ = {**places.environ, "CLAUDE_PROJECT_DIR": str(named)}
         assert project_folder(environ, str(places.inside)) == str(found)
+
+
+@pytest.mark.parametrize("name", ["secret", "index.db"])
+def test_a_folder_with_a_users_own_files_is_no_project_below_another_home(
+    tmp_path: Path, name: str
+) -> None:
+    home = tmp_path / "home"
+    working = home / "tmp" / "work"
+    working.mkdir(parents=True)
+    (home / ".brim").mkdir()
+    environ = {"HOME": str(home / "tmp" / "other")}
+    assert project_folder(environ, str(working)) == str(home)
+    (home / ".brim" / name).write_text("")
+    assert project_folder(environ, str(working)) is None

@@ -301,7 +301,7 @@ class Opencode(Agent):
             "provider": {
                 "anthropic": {"options": {"baseURL": f"{world.api.url}/v1", "apiKey": "dummy"}}
             },
-            "permission": {"bash": "allow", "edit": "allow"},
+            "permission": {"bash": "allow", "edit": "allow", "external_directory": "allow"},
             "autoupdate": False,
             "share": "disabled",
         }
@@ -434,3 +434,11 @@ class Qwen(Agent):
 
 
 AGENTS: Mapping[str, type[Agent]] = {"claude": Claude, "codex": Codex, "gemini": Gemini}
+"""Those that the fixture ``agent`` gives in turn."""
+
+EVERY_AGENT: Mapping[str, type[Agent]] = {
+    **AGENTS,
+    "opencode": Opencode,
+    "copilot": Copilot,
+    "qwen": Qwen,
+}

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.e2e.agents import AGENTS, Agent, Codex
+from tests.e2e.agents import AGENTS, EVERY_AGENT, Agent, Codex
 from tests.e2e.api import ModelApi
 from tests.e2e.programs import NAMES, program
 from tests.e2e.script import Asked, Call, Overflow, Say, Step
@@ -194,7 +194,7 @@ def stage(name: str, rules: Sequence[Rule]) -> Iterator[Agent]:
     try:
         with ModelApi() as api:
             world = World(folder, api)
-            agent = AGENTS[name](str(program(name)), world)
+            agent = EVERY_AGENT[name](str(program(name)), world)
             shims = world.home / "shims"
             shims.mkdir()
             log = f'printf \'%s %s\\n\' "$(basename "$0")" "$*" >> {world.home}/ran.log\n'

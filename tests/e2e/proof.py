@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.e2e.agents import AGENTS, Agent, Codex
+from tests.e2e.agents import EVERY_AGENT, Agent, Codex
 from tests.e2e.held import FILES, Rule, stage
 from tests.e2e.programs import NAMES, program
 from tests.e2e.script import Asked, Call, Say, Step
@@ -189,9 +189,9 @@ def play(name: str, way: str, rules: Sequence[Everyday] = RULES) -> tuple[int, i
 def main() -> int:
     """Print the table; 1 if brim let a first call run, or a refused one."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--client", choices=tuple(AGENTS), action="append")
+    parser.add_argument("--client", choices=tuple(EVERY_AGENT), action="append")
     options = parser.parse_args()
-    clients: list[str] = options.client or [name for name in AGENTS if program(name)]
+    clients: list[str] = options.client or [name for name in EVERY_AGENT if program(name)]
     begun = time.monotonic()
     print(f"| calls that ran, of {len(RULES)} broken rules | {_titles(clients)} |")
     print("|---" + "|--:" * len(clients) + "|", flush=True)

@@ -54,11 +54,11 @@ def patch(path: str, content: str) -> str:
     return f"*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch"
 
 
-def edit(agent: Agent, path: str) -> Call:
+def edit(agent: Agent, path: str, content: str = "made") -> Call:
     """Return a call of the program's own tool for edits."""
     if agent.name == "codex":
-        return agent.shell(f"apply_patch <<'EOF'\n{patch(path, 'made')}\nEOF")
-    return agent.write(agent.world.project / path, "made")
+        return agent.shell(f"apply_patch <<'EOF'\n{patch(path, content)}\nEOF")
+    return agent.write(agent.world.project / path, content)
 
 
 def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
@@ -144,9 +144,8 @@ def test_a_rule_of_a_native_file_stops_after_a_person_agreed(agent: Agent) -> No
 def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
     world = agent.world
     agent.install()
-    world.api.will(
-        agent.shell("brim pause; brim --json"), edit(agent, ".claude/settings.local.json"), Say()
-    )
+    turn_off = edit(agent, ".claude/settings.local.json", '{"disableAllHooks": true}')
+    world.api.will(agent.shell("brim pause; brim --json"), turn_off, Say())
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert not (world.home / ".brim" / "paused").exists()

@@ -4,44 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brim.money.words import STOPPED_BY
-from tests.e2e import test_hooks, test_limits, test_memory, test_own_files, test_plugins
-from tests.e2e.agents import Agent, Copilot
+from tests.e2e import test_hooks, test_memory, test_plugins
+from tests.e2e.agents import Copilot
 from tests.e2e.programs import program
 from tests.e2e.script import Asked, Call, Say
+from tests.e2e.shared import ALWAYS, EVERYTHING, SCRATCH, TASK, UNNAMED, AgentTest, name_of
 from tests.e2e.world import Terminal, World
 
-SHARED: tuple[Callable[[Agent], None], ...] = (
-    test_hooks.test_a_rule_that_always_holds_is_there_from_the_start_and_once,
-    test_hooks.test_a_rule_comes_with_the_prompt_that_it_is_about,
-    test_hooks.test_a_rule_comes_with_the_command_that_it_is_about,
-    test_hooks.test_what_is_told_keeps_to_the_budget_that_init_wrote,
-    test_hooks.test_nothing_is_told_twice_when_a_session_goes_on,
-    test_hooks.test_a_project_is_not_listened_to_before_it_is_trusted,
+SHARED: tuple[AgentTest, ...] = (
+    *EVERYTHING,
     test_hooks.test_an_agent_that_goes_in_circles_is_held_once,
-    test_hooks.test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command,
-    test_hooks.test_an_agent_that_asks_on_and_on_is_never_let_through,
-    test_hooks.test_what_a_session_cost_counts_for_the_limit_when_it_is_over,
-    test_hooks.test_a_pause_is_a_pause,
-    test_hooks.test_databases_that_are_broken_are_made_again_and_the_rules_are_told,
-    test_hooks.test_a_brim_that_is_gone_stops_nobody,
-    test_hooks.test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it,
-    test_limits.test_a_model_that_never_stops_calling_tools_is_stopped,
-    test_limits.test_a_model_that_only_talks_is_refused_with_the_next_prompt,
-    test_limits.test_a_person_raises_the_limit_and_goes_on,
-    test_limits.test_a_limit_for_each_session_starts_over_with_the_next,
-    test_memory.test_what_was_asked_and_which_command_failed_is_written_down_once,
-    test_memory.test_what_fails_in_the_same_way_again_and_again_is_noticed,
-    test_memory.test_whoever_wants_only_the_rules_gets_no_journal,
-    test_own_files.test_what_the_program_reads_on_its_own_is_there_once,
     test_plugins.test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_removed,
 )
-"""Tests of every agent."""
 
 
 @pytest.fixture
@@ -52,18 +31,13 @@ def copilot(world: World) -> Copilot:
     return Copilot(found, world)
 
 
-@pytest.mark.parametrize("test", SHARED, ids=lambda test: test.__name__.removeprefix("test_"))
-def test_it_does_what_every_agent_does(copilot: Copilot, test: Callable[[Agent], None]) -> None:
+@pytest.mark.parametrize("test", SHARED, ids=name_of)
+def test_it_does_what_every_agent_does(copilot: Copilot, test: AgentTest) -> None:
     test(copilot)
 
 
 # A compaction -------------------------------------------------------------------------------------
 
-ALWAYS = "Never commit the files under dist/."
-TASK = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
-UNNAMED = "src/session.py"
-"""A file that is written, and that the prompt doesn't name."""
-SCRATCH = ".context/scratch.md"
 UNCACHED = 8
 """Input tokens of every request that no cache has."""
 COMPACTS_AT = "23000"
@@ -179,34 +153,6 @@ def test_an_environment_that_is_deleted_stops_no_call(copilot: Copilot, tmp_path
     test_hooks.says_nothing(copilot)
 
 
-def test_a_call_that_breaks_a_rule_is_stopped(copilot: Copilot) -> None:
-    world = copilot.world
-    world.learn("Use uv, never pip.")
-    copilot.install()
-    world.api.will(copilot.shell("pip --version > ran.txt; pip install -r gone.txt"), Say())
-    copilot.ask("Say hello.")
-    (stopped,) = [part for part in world.api.turns[-1].parts if part.kind == "result"]
-    assert "Use uv, never pip." in stopped.text
-    assert not (world.project / "ran.txt").exists()
-
-
-def test_a_refused_command_and_a_refused_edit_are_not_made(copilot: Copilot) -> None:
-    world = copilot.world
-    world.brim("learn", "--user", "--block", "make release", "Use the pipeline")
-    world.brim("learn", "--user", "--block", "edit dist/**", "dist/ is built")
-    copilot.install()
-    built = world.project / "dist" / "a.txt"
-    world.api.will(
-        copilot.shell("make release; echo ran > ran.txt"), copilot.write(built, "x"), Say()
-    )
-    ran = copilot.ask("Say hello.")
-    assert ran.code == 0, ran.told
-    results = [part.text for part in world.api.turns[-1].parts if part.kind == "result"]
-    assert ["Use the pipeline" in results[0], "dist/ is built" in results[1]] == [True, True]
-    assert not built.exists()
-    assert not (world.project / "ran.txt").exists()
-
-
 def test_a_refused_prompt_says_why_and_makes_no_request(copilot: Copilot) -> None:
     world = copilot.world
     copilot.install()
@@ -266,14 +212,16 @@ def test_hooks_of_both_count_once(copilot: Copilot) -> None:
 
 def test_the_status_line_shows_how_full_the_window_is(copilot: Copilot) -> None:
     world = copilot.world
-    copilot.install()
     folder = world.home / ".copilot"
+    folder.mkdir()
+    own = {"type": "command", "command": "echo line before"}
+    (folder / "settings.json").write_text(json.dumps({"statusLine": own}))
+    copilot.install()
     (folder / "config.json").write_text(json.dumps({"trustedFolders": [str(world.project)]}))
-    command = {"type": "command", "command": str(world.home / ".brim" / "bin" / "statusline")}
-    (folder / "settings.json").write_text(json.dumps({"statusLine": command}))
     world.api.will(Say("It is done."))
     environ = {**world.environ, **copilot.environ()}
     with Terminal([copilot.program], world.project, environ) as terminal:
+        terminal.wait_for("line before")
         terminal.wait_for("window 936,000")
         terminal.enter("Say hello.")
         terminal.wait_for("of 936,000")

@@ -7,9 +7,10 @@ import json
 
 import pytest
 
+from brim.agents import agent_named
 from tests.e2e.agents import Agent
 from tests.e2e.script import Asked, Call, Say, Step
-from tests.e2e.world import World
+from tests.e2e.world import Terminal, World
 
 REFUSED = "Stopped by your user's limit"
 
@@ -51,7 +52,7 @@ def test_a_model_that_never_stops_calling_tools_is_stopped(agent: Agent) -> None
     # Four requests reach 70k tokens. One more may wrap up; Codex can only be refused.
     turns = len(agent.world.api.turns)
     assert ran(agent) <= 4
-    if agent.name != "codex":
+    if agent_named(agent.name).answers.ends_turns:
         assert turns <= 5
     before = len(agent.world.api.asked)
     for _ in range(3):
@@ -205,6 +206,25 @@ def test_a_person_who_compacts_at_the_limit_is_refused(claude: Agent) -> None:
     before = len(claude.world.api.asked)
     claude.ask_again("/compact")
     assert len(claude.world.api.asked) == before
+
+
+def test_a_person_who_compacts_codex_at_the_limit_is_refused(codex: Agent) -> None:
+    """Only its terminal has ``/compact``."""
+    world = codex.world
+    codex.install()
+    world.brim("limit", "70k tokens/day")
+    world.api.will(*[Say("It is done.", tokens=80_000)] * 4)
+    command = [codex.program, "--dangerously-bypass-hook-trust", "Say hello."]
+    environ = {**world.environ, **codex.environ()}
+    with Terminal(command, world.project, environ) as terminal:
+        terminal.wait_for("Use existing model")
+        terminal.enter("2")
+        terminal.wait_for("Worked for")  # a turn that still ends takes no /compact
+        before = len(world.api.asked)
+        terminal.enter("/compact")
+        terminal.wait_for("The conversation wasn't compacted")
+    assert len(world.api.asked) == before
+    assert not world.api.compactions
 
 
 def test_a_plan_that_codex_has_used_up_holds_its_prompts(codex: Agent, world: World) -> None:

@@ -9,6 +9,7 @@ from brim.money.words import STOPPED_BY
 from tests.e2e.agents import Opencode
 from tests.e2e.programs import program
 from tests.e2e.script import Say
+from tests.e2e.shared import LIMITS, AgentTest, name_of
 from tests.e2e.world import World
 
 ALWAYS = "Never commit the files under dist/."
@@ -62,6 +63,11 @@ def test_a_call_that_breaks_a_rule_is_stopped_once_and_runs_the_second_time(
     world.api.will(opencode.shell(install), opencode.shell(install), Say())
     opencode.ask("Install it.")
     assert traces.read_text() == "installed\n"
+
+
+@pytest.mark.parametrize("test", LIMITS, ids=name_of)
+def test_it_keeps_limits_as_every_agent_does(opencode: Opencode, test: AgentTest) -> None:
+    test(opencode)
 
 
 def test_a_limit_holds_and_uninstalling_ends_it(opencode: Opencode) -> None:

@@ -7,7 +7,9 @@ pipx are those on the PATH; without them their tests are left out.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+
+from tests.hooks.hook_world import patient
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("argcomplete", "markdown-it-py", "mdurl", "pyyaml")
@@ -98,6 +102,14 @@ def works(brim: str | Path, environ: Mapping[str, str]) -> None:
         brim, "dev", "count", "--model", "gpt-4o", "hello", environ=environ, cwd=home
     )
     run(brim, "init", "--agent", "claude", environ=environ, cwd=home)
+    assert "Opus" in status_line(home, environ)
+    assert list((home / ".brim" / "cache").glob("startup-*.bin")), (
+        "hooks of an installed brim start fast"
+    )
+
+
+def status_line(home: Path, environ: Mapping[str, str]) -> str:
+    """Return what the status line shows."""
     given = (
         b'{"model": {"display_name": "Opus"}, "context_window": {"context_window_size": 200000}}'
     )
@@ -108,10 +120,7 @@ def works(brim: str | Path, environ: Mapping[str, str]) -> None:
         env=environ,
         check=True,
     )
-    assert b"Opus" in done.stdout
-    assert list((home / ".brim" / "cache").glob("startup-*.bin")), (
-        "hooks of an installed brim start fast"
-    )
+    return done.stdout.decode()
 
 
 PIP = (sys.executable, "-m", "pip", "-q", "--disable-pip-version-check")
@@ -123,6 +132,83 @@ def test_pip_installs_the_wheel(built: Path, environ: dict[str, str], tmp_path: 
     python = tmp_path / "env" / "bin" / "python"
     run(*PIP, "--python", python, "install", "--no-compile", wheel, environ=environ)
     works(tmp_path / "env" / "bin" / "brim", environ)
+
+
+def test_an_update_without_init_answers_and_doctor_says_so(
+    built: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    """Two real wheels, one after the other in the same environment."""
+    (old,) = built.glob("brim-*.whl")
+    new = newer_wheel(tmp_path / "newer")
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "env")
+    python = tmp_path / "env" / "bin" / "python"
+    brim = tmp_path / "env" / "bin" / "brim"
+    run(*PIP, "--python", python, "install", "--no-compile", old, environ=environ)
+    run(brim, "learn", "--user", "Never push to main.", environ=environ, cwd=tmp_path)
+    run(brim, "init", "--agent", "claude", environ=environ, cwd=tmp_path)
+    hook = patient(str(tmp_path / ".brim" / "bin" / "hook"))
+    before = settings_and_launchers(tmp_path)
+    assert "Never push to main." in start_hook(tmp_path, environ)
+    assert says_startup(brim, environ) == []
+
+    run(*PIP, "--python", python, "install", "--no-compile", "--upgrade", new, environ=environ)
+    assert run(brim, "--version", environ=environ).split()[1] == NEWER
+    assert "Never push to main." in start_hook(tmp_path, environ)
+    assert "Opus" in status_line(tmp_path, environ)
+    (finding,) = says_startup(brim, environ)
+    assert "was written by another brim" in finding
+
+    assert settings_and_launchers(tmp_path) == before, "an update changes nothing by itself"
+    run(brim, "init", "--agent", "claude", environ=environ, cwd=tmp_path)
+    assert says_startup(brim, environ) == []
+    patient(hook)
+    assert "Never push to main." in start_hook(tmp_path, environ)
+
+
+NEWER = "99.0.0"
+
+
+def newer_wheel(folder: Path) -> Path:
+    """Build a wheel of this brim that says that it's newer."""
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, folder)
+    version = folder / "src" / "brim" / "__init__.py"
+    text, changed = re.subn(
+        r'(?m)^__version__ = ".*"$', f'__version__ = "{NEWER}"', version.read_text()
+    )
+    assert changed == 1
+    version.write_text(text)
+    build = "import sys; from hatchling import build; print(build.build_wheel(sys.argv[1]))"
+    return folder / run(sys.executable, "-c", build, folder, cwd=folder).split()[-1]
+
+
+def settings_and_launchers(home: Path) -> dict[str, bytes]:
+    files = [*(home / ".claude").rglob("*"), *(home / ".brim" / "bin").iterdir()]
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+
+def start_hook(home: Path, environ: Mapping[str, str]) -> str:
+    """Return what the hook of a session's start says."""
+    message = {"session_id": os.urandom(4).hex(), "cwd": str(home), "source": "startup"}
+    done = subprocess.run(
+        [home / ".brim" / "bin" / "hook", "SessionStart", "claude"],
+        input=json.dumps({**message, "hook_event_name": "SessionStart"}),
+        capture_output=True,
+        text=True,
+        env=environ,
+        check=True,
+    )
+    return done.stdout
+
+
+def says_startup(brim: Path, environ: Mapping[str, str]) -> list[str]:
+    """Return what doctor says of the file with which hooks start."""
+    done = subprocess.run(
+        [brim, "doctor", "--json"], capture_output=True, text=True, env=environ, check=False
+    )
+    findings = json.loads(done.stdout)["findings"]
+    return [finding["text"] for finding in findings if finding["what"] == "startup"]
 
 
 def test_the_sdist_gives_the_same_wheel(built: Path, tmp_path: Path) -> None:

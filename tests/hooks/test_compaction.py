@@ -340,7 +340,7 @@ def compacted(sitting: Sitting, summary: str) -> None:
 def test_the_hook_and_memory_lost_agree_to_the_item(sitting: Sitting) -> None:
     work(sitting)
     sitting.prompt("Never touch src/legacy. We decided to use Decimal instead of float.")
-    for name in ("attached", "often", "often", "once"):
+    for name in ("attached", "often", "often"):
         sitting.tool("Read", {"file_path": f"{sitting.project}/src/{name}.py"})
     for command in ("seq 1 2000", "ls", "npm test"):
         sitting.tool("Bash", {"command": command})
@@ -360,7 +360,6 @@ def test_the_hook_and_memory_lost_agree_to_the_item(sitting: Sitting) -> None:
         "pytest -q tests/test_parser.py",
         "src/often.py",
         "npm test",
-        "src/once.py",
     ]
     written = (sitting.context / "left-out.md").read_text("utf-8")
     assert written.count("\n## #") == len(report.items)

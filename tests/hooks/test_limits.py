@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import shlex
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,20 @@ def spend(sitting: Sitting, cents: int) -> None:
         tokens = min(left, DEAR)
         sitting.used(f"m{next(IDS)}", tokens)
         left -= tokens
+
+
+def test_a_long_log_is_moved_into_the_index_at_the_end_of_a_turn(sitting: Sitting) -> None:
+    allow(sitting, "5/day")
+    sitting.hook("SessionStart", source="startup")
+    with closing(sqlite3.connect(sitting.home / "index.db")) as other:
+        other.execute("PRAGMA wal_autocheckpoint = 0")
+        other.execute("INSERT INTO facts VALUES ('long', ?)", ("x" * 2_000_000,))
+        other.commit()
+        log = sitting.home / "index.db-wal"
+        assert log.stat().st_size > 2_000_000
+        sitting.hook("Stop", last_assistant_message="Done.")
+        assert log.stat().st_size < 1_000_000
+        assert other.execute("SELECT 1 FROM facts WHERE name = 'long'").fetchone()
 
 
 def prompt(sitting: Sitting, **data: Any) -> dict[str, Any]:

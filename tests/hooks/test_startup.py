@@ -154,6 +154,21 @@ def test_another_record_is_another_brim(site: Path, world: World) -> None:
     assert "True" in answer(site, world)
 
 
+PROBLEM = (
+    "import sys; sys.path.append(sys.argv[1]); from brim._startup.writer import startup_problem\n"
+    "print(startup_problem(sys.argv[2]))"
+)
+
+
+def test_doctor_says_that_it_is_missing_or_another_brims(site: Path, world: World) -> None:
+    path = write(site, world.home)
+    assert python(PROBLEM, site, world.home) == "\n"
+    path.write_bytes(path.read_bytes()[:8] + b"another" + path.read_bytes()[8:])
+    assert "was written by another brim" in python(PROBLEM, site, world.home)
+    path.unlink()
+    assert "is missing" in python(PROBLEM, site, world.home)
+
+
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 100, b"\0" * 100, b"\0\0\0\0\0\0\0\x02{0"])
 def test_a_broken_file_is_ignored(site: Path, world: World, damage: bytes) -> None:
     write(site, world.home).write_bytes(damage)

@@ -103,7 +103,7 @@ def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> No
     line = {"type": "assistant", "sessionId": "s-1", "requestId": "r-1", "message": message}
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(json.dumps(line) + "\n")
-    command = [str(brim.home / ".brim/bin/hook"), "Stop", "claude"]
+    command = [patient(str(brim.home / ".brim/bin/hook")), "Stop", "claude"]
     sent = {
         "session_id": "s-1",
         "hook_event_name": "Stop",

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
+from tests.waiting import PATIENCE
 
 
 def told(brim: Brim) -> str:
@@ -21,7 +22,7 @@ def told(brim: Brim) -> str:
         "source": "startup",
         "cwd": str(brim.cwd),
     }
-    code = "from brim.hooks.process import main; main()"
+    code = f"from brim.hooks import process; process.SECONDS = {PATIENCE}; process.main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "SessionStart", "claude"],
         input=json.dumps(given).encode(),

@@ -16,6 +16,7 @@ from brim.install.agents import NAMES
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, events, file_of, use
+from tests.waiting import in_time
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
@@ -106,10 +107,11 @@ def test_without_brim_the_plugin_says_so_once(brim: Brim, agent: str) -> None:
 def test_with_brim_on_the_path_the_plugin_needs_nothing_else(brim: Brim, agent: str) -> None:
     enable(brim, agent)
     remember(brim, behavior("b-0000000001", "constraint", RULE))
-    said = call(brim, agent, path=str(Path(sys.executable).parent))
-    assert RULE in (call(brim, agent, "BeforeAgent") if agent == "gemini" else said), (
-        "Gemini is told with the prompt"
-    )
+    path = str(Path(sys.executable).parent)
+    said = in_time(brim.home, lambda: call(brim, agent, path=path))
+    if agent == "gemini":  # it's told with the prompt
+        said = in_time(brim.home, lambda: call(brim, agent, "BeforeAgent"))
+    assert RULE in said
     assert os.access(brim.home / ".brim" / "bin" / "hook", os.X_OK)
 
 

@@ -68,15 +68,3 @@ def test_a_program_that_does_not_say_its_version_is_no_fault(world: World, scrip
 
 def test_a_program_that_is_not_there_is_no_fault(world: World) -> None:
     assert works(world).state == "ok"
-
-
-def test_a_brim_that_was_replaced_answers_and_is_said(world: World) -> None:
-    startups = [path for path in world.home.rglob("*") if "startup" in path.name]
-    stamp = next((path for path in startups if path.is_file()), None)
-    if stamp is None:
-        pytest.skip("an editable install has no start-up file")
-    stamp.write_bytes(b"made by another version" + stamp.read_bytes())
-    findings = diagnose(world.environ, str(world.project)).findings
-    assert any(finding.what == "startup" and finding.state == "wrong" for finding in findings)
-    message: dict[str, Any] = {"session_id": "s", "prompt": "go on", "cwd": str(world.project)}
-    assert RULE in world.call("UserPromptSubmit", message, "codex")

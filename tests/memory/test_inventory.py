@@ -199,6 +199,32 @@ def test_a_command_with_a_value_in_quotes_is_done_with() -> None:
     assert levels(inventory) == {"go test ./... -run 'TestSum'": OTHER}
 
 
+def test_a_long_command_that_ran_once_was_about_one_thing() -> None:
+    inventory = Inventory("/p")
+    run(inventory, "make test")
+    run(inventory, "make test ONLY=sum SEED=1 LEVEL=2 JOBS=4")
+    assert levels(inventory) == {
+        "make test": LATEST,
+        "make test ONLY=sum SEED=1 LEVEL=2 JOBS=4": OTHER,
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tmp/pr_body.txt",
+        "/home/lena/.claude/plans/nifty-sniffing-pelican.md",
+        "web/node_modules/zod/index.d.ts",
+        "tests/new-$i.js",
+    ],
+)
+def test_a_file_that_is_not_the_projects_own_does_not_come_back(path: str) -> None:
+    inventory = Inventory("/p")
+    read(inventory, path, tool="edit")
+    read(inventory, ".github/workflows/ci.yml", tool="edit")
+    assert levels(inventory) == {path: OTHER, ".github/workflows/ci.yml": CHANGED}
+
+
 def test_what_was_used_long_ago_does_not_come_back() -> None:
     inventory = Inventory("/p")
     read(inventory, "/p/changed.py", tool="edit")

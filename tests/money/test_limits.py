@@ -109,21 +109,22 @@ def test_a_tenth_more_lasts_until_the_period_ends(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     limit = read_limit("5/day")
-    raised = limit.raised_by_tenth(4_900_000, NOW)
+    raised = limit.raised_by(10, 4_900_000, NOW)
     assert raised.amount_at(NOW) == 5_500_000
     assert raised.amount_at(NOW + 86_400) == 5_000_000
     assert raised.text == "5/day"
-    assert raised.raised_by_tenth(7_000_000, NOW).amount_at(NOW) == 7_500_000
+    assert raised.raised_by(10, 7_000_000, NOW).amount_at(NOW) == 7_500_000
     # What is spent is no round number, the raised limit is.
-    assert read_limit("2/day").raised_by_tenth(2_310_600, NOW).amount_at(NOW) == 2_520_000
-    tokens = read_limit("2M tokens/day").raised_by_tenth(2_173_045, NOW)
+    assert read_limit("2/day").raised_by(10, 2_310_600, NOW).amount_at(NOW) == 2_520_000
+    tokens = read_limit("2M tokens/day").raised_by(10, 2_173_045, NOW)
     assert tokens.amount_at(NOW) == 2_374_000
-    total = read_limit("5").raised_by_tenth(0, NOW)
+    assert read_limit("5/day").raised_by(30, 5_000_000, NOW).amount_at(NOW) == 6_500_000
+    total = read_limit("5").raised_by(10, 0, NOW)
     assert total.amount_at(NOW + 10**9) == 5_500_000
 
 
 def test_nothing_and_percent_have_no_tenth() -> None:
     with pytest.raises(InputError, match="tenth more than nothing"):
-        read_limit("0").raised_by_tenth(0, NOW)
+        read_limit("0").raised_by(10, 0, NOW)
     with pytest.raises(InputError, match="plan's window"):
-        read_limit("90%/5h").raised_by_tenth(0, NOW)
+        read_limit("90%/5h").raised_by(10, 0, NOW)

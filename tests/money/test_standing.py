@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from brim.money.ahead import next_cost
+from brim.models.price_list import PriceList
+from brim.models.usage import Tokens
 from brim.money.decision import BELOW, HARD, SOFT, WARNED
 from brim.money.forecast import forecast
 from brim.money.limits import Spender, SpendingLimit, read_limit
-from brim.money.standing import LimitStanding, PlanReading, nearest, standings
+from brim.money.standing import (
+    LimitStanding,
+    PlanReading,
+    most_next_cost,
+    nearest,
+    next_cost,
+    standings,
+)
 from brim.money.words import (
     compaction_refused,
     go_on,
@@ -75,6 +86,54 @@ def test_limits_count_what_the_index_has(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("later", [10, 400, 4_000])
+@pytest.mark.parametrize("model", [MODEL, "claude-opus-4-5", "gpt-5", "gpt-4o", "gemini-2.5-pro"])
+@given(
+    contexts=st.lists(st.integers(15_000, 900_000), min_size=1, max_size=10),
+    output=st.integers(0, 60_000),
+    is_for_hour=st.booleans(),
+)
+def test_more_than_the_next_request_costs_is_known_without_prices(
+    model: str, later: float, contexts: list[int], output: int, *, is_for_hour: bool
+) -> None:
+    prices = PriceList()
+    last = []
+    for place, context in enumerate(contexts):
+        cost = prices.request(Tokens(10, output, context), model, NOW)
+        written = int(is_for_hour and place == 0)
+        last.append(
+            IndexedRequest(
+                f"m{place}",
+                model=model,
+                time=NOW - place,
+                input=10,
+                output=output,
+                cache_read=context,
+                write_1h=written,
+                cost=cost,
+            )
+        )
+    most = most_next_cost(last)
+    assert most is not None
+    assert most >= next_cost(last, prices, NOW + later)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        [],
+        [IndexedRequest("m", model=MODEL, cache_read=99_000)],
+        [IndexedRequest("m", model=MODEL, cost=5, cache_read=9)],
+        [
+            IndexedRequest("m", model=MODEL, cost=5, cache_read=99_000),
+            IndexedRequest("n", model="gpt-5", cost=5, cache_read=99_000),
+        ],
+    ],
+)
+def test_without_a_long_context_and_a_price_it_is_not(last: list[IndexedRequest]) -> None:
+    assert most_next_cost(last) is None
+
+
 @pytest.mark.parametrize(
     ("spent", "ahead", "level"),
     [
@@ -104,8 +163,6 @@ def requests(*costs: int, step: float = 60.0, **fields: Any) -> list[IndexedRequ
 
 
 def test_the_next_request_reads_its_context_and_answers_at_length() -> None:
-    from brim.models.price_list import PriceList
-
     last = requests(1, 1, 1, cache_read=100_000, output=1_000)
     prices = PriceList()
     warm = next_cost(last, prices, NOW + 10)
@@ -125,8 +182,19 @@ def test_a_refused_prompt_says_how_to_go_on() -> None:
     )
     assert prompt_refused(standing("5/day", 4_600_000, ahead=500_000)) == (
         "$4.60 of $5.00 spent today. The next request would take about $0.50 more. "
-        "Your prompt wasn't sent. Go on for today: brim limit +10%. For good: brim limit raise 8/day"
+        "Your prompt wasn't sent. Go on for today: brim limit +20%. For good: brim limit raise 8/day"
     )
+    assert "Go on: brim limit raise 30/day" in prompt_refused(
+        standing("5/day", 4_600_000, ahead=8_000_000)
+    )
+
+
+@pytest.mark.parametrize("spent", [0, 90_000, 138_000, 470_000])
+@pytest.mark.parametrize("ahead", [0, 9_000, 50_000, 100_000])
+def test_the_percent_that_is_offered_is_enough_for_the_next_request(spent: int, ahead: int) -> None:
+    before = standing("0.138", spent, ahead=ahead)
+    raised = before.limit.raised_by(before.percent_to_go_on, spent, NOW)
+    assert not replace(before, limit=raised).is_stopped
 
 
 def test_the_agent_never_reads_how_a_limit_is_lifted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import sys
@@ -17,7 +18,7 @@ import pytest
 
 from brim.rules.accepted import AcceptedRules
 from brim.rules.blocks import EDIT, RUN, TOOL
-from brim.rules.compiled import NAME, RuleIndex, ask_index, open_index
+from brim.rules.compiled import NAME, RuleIndex, ask_index, open_index, rebuild_index
 from brim.rules.file import RulesFile
 from brim.rules.source import RuleSource, sources_for
 from brim.rules.stored import StoredRules
@@ -312,6 +313,14 @@ def test_what_a_hook_has_no_time_for_is_compiled_beside_it(home: Home, function:
     assert asked == [home.sources]
     assert home.ask() == ["uv", "push", "tabs"]
     assert [path.name for path in home.path.glob("*.tmp")] == []
+
+
+def test_what_compiles_beside_a_hook_leaves_a_removed_home_removed(home: Home) -> None:
+    home.own.write_text(UV)
+    sources = home.sources
+    shutil.rmtree(home.path)
+    rebuild_index(str(home.path), sources)
+    assert not home.path.exists()
 
 
 def learn(home_path: str, project: str, number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -46,6 +47,8 @@ class World:
     def __init__(self, root: Path) -> None:
         self._run = Brim(root)
         self.home, self.environ = self._run.home, self._run.environ
+        if "TZ" in os.environ:
+            self.environ["TZ"] = os.environ["TZ"]  # both say the same of today
         self.project = root / "shop"
         (self.home / ".claude").mkdir(parents=True)
         (self.project / ".git").mkdir(parents=True)

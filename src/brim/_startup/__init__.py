@@ -91,19 +91,36 @@ def startup_path(home: str) -> str:
 
 def use_startup(home: str) -> bool:
     """Take modules from the start-up file of *home*, if it fits this brim and this Python."""
+    modules = _modules_for(home)
+    if modules is None:
+        return False
+    sys.meta_path.insert(0, modules)  # type: ignore[arg-type]
+    return True
+
+
+def is_startup_ours(home: str) -> bool:
+    """Whether the start-up file of *home* fits this brim and this Python."""
+    modules = _modules_for(home)
+    if modules is None:
+        return False
+    os.close(modules.handle)
+    return True
+
+
+def _modules_for(home: str) -> _Modules | None:
+    """Return the modules in the start-up file of *home*; None if it's another brim's or damaged."""
     try:
         handle = os.open(startup_path(home), _FLAGS)
         status = os.fstat(handle)
         if not _is_safe(status):
-            return False
+            return None
         size = int.from_bytes(os.read(handle, 8), "big")
         written_for, index = marshal.loads(os.read(handle, size))  # noqa: S302 (only this user can write it)
         if written_for != stamp():
-            return False
+            return None
     except (OSError, ValueError, EOFError, TypeError, OverflowError, MemoryError):
-        return False
-    sys.meta_path.insert(0, _Modules(handle, 8 + size, index))  # type: ignore[arg-type]
-    return True
+        return None
+    return _Modules(handle, 8 + size, index)
 
 
 # As brim.files has them, which isn't imported yet.
@@ -147,7 +164,7 @@ class _Modules:
     """Finds and loads the modules of a start-up file."""
 
     def __init__(self, handle: int, begin: int, index: dict[str, tuple[str, int, int]]) -> None:
-        self._handle = handle
+        self.handle = handle
         self._begin = begin
         self._index = index
 
@@ -175,7 +192,7 @@ class _Modules:
         namespace = vars(module)
         origin, position, size = self._index[namespace["__name__"]]
         namespace["__file__"] = origin
-        code = marshal.loads(read_at(self._handle, size, self._begin + position))  # noqa: S302
+        code = marshal.loads(read_at(self.handle, size, self._begin + position))  # noqa: S302
         exec(code, namespace)  # noqa: S102
 
 

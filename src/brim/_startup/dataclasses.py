@@ -21,20 +21,19 @@ class FrozenInstanceError(AttributeError):
 class Field:
     """What a dataclass knows about one of its fields."""
 
-    __slots__ = ("compare", "default", "default_factory", "kw_only", "name", "repr")
-
-    def __init__(self, default, default_factory, repr, compare, kw_only):
-        self.name = ""
-        self.default = default
-        self.default_factory = default_factory
-        self.repr = repr
-        self.compare = compare
-        self.kw_only = kw_only
+    name = ""
+    default = MISSING
+    default_factory = MISSING
+    repr = True
+    compare = True
+    kw_only = None
 
 
-def field(*, default=MISSING, default_factory=MISSING, repr=True, compare=True, kw_only=None):
+def field(**described):
     """Describe a field of a dataclass."""
-    return Field(default, default_factory, repr, compare, kw_only)
+    described_field = Field()
+    vars(described_field).update(described)
+    return described_field
 
 
 def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False, eq=True, repr=True):
@@ -102,17 +101,7 @@ def _collect_fields(cls, kw_only):
     for name, annotation in cls.__annotations__.items():
         if annotation.startswith("ClassVar"):
             continue
-        default = getattr(cls, name, MISSING)
-        if isinstance(default, MemberDescriptorType):
-            default = MISSING  # the slot of a base
-        if isinstance(default, Field):
-            described = default
-            if described.default is MISSING:
-                delattr(cls, name)
-            else:
-                setattr(cls, name, described.default)
-        else:
-            described = Field(default, MISSING, True, True, None)
+        described = _described(cls, name)
         described.name = name
         if described.kw_only is None:
             described.kw_only = kw_only
@@ -120,55 +109,77 @@ def _collect_fields(cls, kw_only):
     return collected
 
 
+def _described(cls, name):
+    """Return the field *name*, which the class has as its default or describes by ``field``."""
+    default = getattr(cls, name, MISSING)
+    if isinstance(default, Field):
+        if default.default is MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, default.default)
+        return default
+    described = Field()
+    if not isinstance(default, MemberDescriptorType):  # the slot of a base
+        described.default = default
+    return described
+
+
 def _add_methods(cls, fields, *, frozen, slots, eq, repr):
-    own = cls.__dict__
-    methods = {}
-    if "__init__" not in own:
-        methods["__init__"] = _init_method(cls, fields, frozen, slots)
-    if repr:
-        methods["__repr__"] = _repr_method([name for name in fields if fields[name].repr])
-    compared = tuple([name for name in fields if fields[name].compare])
-    if eq:
-        methods["__eq__"] = _eq_method(compared)
-    methods["__match_args__"] = tuple([name for name in fields if not fields[name].kw_only])
+    own = vars(cls)
+    # An __eq__ in a class makes its __hash__ None.
     has_hash = own.get("__hash__") is not None or ("__hash__" in own and "__eq__" not in own)
-    for name, method in methods.items():
-        if name not in own:
-            setattr(cls, name, method)
-    if frozen:
-        cls.__setattr__ = _setattr_method(cls, fields)
-        cls.__delattr__ = _delattr_method(cls, fields)
+    if "__init__" not in own:
+        cls.__init__ = _init_method(cls, fields, frozen, slots)
+    if "__match_args__" not in own:
+        cls.__match_args__ = tuple([name for name in fields if not fields[name].kw_only])
+    if repr and "__repr__" not in own:
+        cls.__repr__ = _repr
+        cls.__shown_fields__ = [name for name in fields if fields[name].repr]
+    if eq:
+        cls.__compared_fields__ = [name for name in fields if fields[name].compare]
+    if eq and "__eq__" not in own:
+        cls.__eq__ = _is_equal
     if eq and not has_hash:
-        cls.__hash__ = _hash_method(compared) if frozen else None
+        cls.__hash__ = _hash if frozen else None
+    if frozen:
+        cls.__setattr__ = _set_in_subclass
+        cls.__delattr__ = _delete_in_subclass
 
 
 def _init_method(cls, fields, frozen, slots):
-    names = tuple(fields)
-    positional = tuple([name for name in names if not fields[name].kw_only])
+    positional = tuple([name for name in fields if not fields[name].kw_only])
     complete = _completing(cls, fields, positional)
+    if hasattr(cls, "__post_init__") or slots or not _sets_at_once(cls, fields, frozen):
+        return _init_one_by_one(complete, object.__setattr__ if frozen else setattr)
     count = -1  # never all by their places
-    if positional == names:
-        count = len(names)
-    has_post_init = hasattr(cls, "__post_init__")
-    store = object.__setattr__ if frozen else setattr
-    # With a __dict__, and nothing that would have to see the value, all fields can be set at once.
-    at_once = cls.__dictoffset__ and not slots and (frozen or cls.__setattr__ is object.__setattr__)
-    at_once = at_once and not any(hasattr(getattr(cls, name, None), "__set__") for name in names)
+    if len(positional) == len(fields):
+        count = len(fields)
 
-    def set_at_once(self, *args, **kwargs):
+    def __init__(self, *args, **kwargs):
         if len(args) == count and not kwargs:
-            self.__dict__.update(zip(names, args))  # noqa: B905 (strict= takes time)
+            self.__dict__.update(zip(positional, args))  # noqa: B905 (strict= takes time)
         else:
             self.__dict__.update(complete(args, kwargs))
 
+    return __init__
+
+
+def _sets_at_once(cls, fields, frozen):
+    """Whether all fields go into the ``__dict__`` of an instance, and nothing has to see them."""
+    if not cls.__dictoffset__:
+        return False
+    if not frozen and cls.__setattr__ is not object.__setattr__:
+        return False
+    return not any(hasattr(getattr(cls, name, None), "__set__") for name in fields)
+
+
+def _init_one_by_one(complete, store):
     def __init__(self, *args, **kwargs):
         for name, value in complete(args, kwargs).items():
             store(self, name, value)
-        if has_post_init:
+        if hasattr(self, "__post_init__"):
             self.__post_init__()
 
-    if at_once and not has_post_init:
-        return set_at_once
     return __init__
 
 
@@ -215,47 +226,42 @@ def _problem(cls, fields, positional, args, kwargs):
     return f"{call}: a value is missing"
 
 
-def _repr_method(names):
-    @reprlib.recursive_repr()
-    def __repr__(self):
-        shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
-        return f"{self.__class__.__qualname__}({shown})"
-
-    return __repr__
+# Methods of every dataclass -----------------------------------------------------------------------
 
 
-def _eq_method(names):
-    def __eq__(self, other):
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]
-
-    return __eq__
+@reprlib.recursive_repr()
+def _repr(self):
+    values = [f"{name}={getattr(self, name)!r}" for name in self.__shown_fields__]
+    return f"{self.__class__.__qualname__}({', '.join(values)})"
 
 
-def _hash_method(names):
-    def __hash__(self):
-        return hash(tuple([getattr(self, name) for name in names]))
-
-    return __hash__
-
-
-def _setattr_method(cls, fields):
-    def __setattr__(self, name, value):
-        if type(self) is cls or name in fields:
-            raise FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
-
-    return __setattr__
+def _is_equal(self, other):
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    names = self.__compared_fields__
+    return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]
 
 
-def _delattr_method(cls, fields):
-    def __delattr__(self, name):
-        if type(self) is cls or name in fields:
-            raise FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
+def _hash(self):
+    return hash(tuple([getattr(self, name) for name in self.__compared_fields__]))
 
-    return __delattr__
+
+def _set_in_subclass(self, name, value):
+    if _is_frozen(self, name):
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    object.__setattr__(self, name, value)
+
+
+def _delete_in_subclass(self, name):
+    if _is_frozen(self, name):
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    object.__delattr__(self, name)
+
+
+def _is_frozen(self, name):
+    """Whether the attribute *name* can't be set: a subclass that is no dataclass may have its
+    own."""
+    return "__dataclass_fields__" in vars(type(self)) or name in self.__dataclass_fields__
 
 
 def _with_slots(cls, fields, frozen):

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pkgutil import walk_packages
 from types import CodeType
 
-from brim._startup import PACKAGE, RECORD, stamp, startup_path
+from brim._startup import PACKAGE, RECORD, is_startup_ours, stamp, startup_path
 from brim._startup.compiler import Unsupported, compile_brim, compile_library
 from brim.files import replace_file
 
@@ -26,6 +26,10 @@ LIBRARY = """
 
 Those that aren't Python code are left to Python.
 """
+
+IN_C = {"datetime": "_datetime"}
+"""Modules of the standard library whose names another one in C has. In Python 3.11 ``datetime``
+makes all its classes in Python before it takes those."""
 
 DOORS = [
     "__main__",
@@ -77,8 +81,10 @@ def write_startup(home: str) -> str:
 def startup_problem(home: str) -> str:
     """Return why hooks start without a start-up file, so that they take longer; empty if they have
     one or need none."""
-    if not os.path.exists(RECORD) or os.path.exists(startup_path(home)):
+    if not os.path.exists(RECORD) or is_startup_ours(home):
         return ""
+    if os.path.exists(startup_path(home)):
+        return f"{startup_path(home)} was written by another brim, as before an update"
     try:
         list(compiled_modules())
     except Unsupported as error:
@@ -90,6 +96,9 @@ def compiled_modules() -> Iterator[tuple[str, str, CodeType]]:
     """Return name, path and code of every module for hooks; raises ``Unsupported``."""
     for name in LIBRARY.split():
         source, origin = _source(name)
+        in_c = IN_C.get(name)
+        if in_c is not None and find_spec(in_c) is not None:
+            source = f"from {in_c} import *"
         if source:
             yield name, origin, compile_library(source, origin)
     trees = {}

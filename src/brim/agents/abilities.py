@@ -61,8 +61,7 @@ def _steers_compactions(agent: Agent) -> bool:
 
 
 def _has_status_line(agent: Agent) -> bool:
-    settings = settings_for(agent.name)
-    return settings.has_status_line or settings.takes_status_line
+    return settings_for(agent.name).status_line is not None
 
 
 def _says_usage(agent: Agent) -> bool:

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, PROMPT, Answer, HookCall, Tools
-from brim.agents.fields import first_text, mapping, text
+from brim.agents.fields import first_text, json_file, mapping, text, value
 from brim.config.places import home_folder
+from brim.files import data_lines
 from brim.record import PlainData
 
 
@@ -41,8 +42,6 @@ class Answers(PlainData):
     """The events at which a text reaches the model."""
     chars: int = 9_000
     """Characters of a text for the model."""
-    bytes: int | None = None
-    """Bytes of it, where the agent counts those too."""
     texts: int = 1
     """Texts of that length that one answer may hold."""
     instruction_chars: int = 0
@@ -117,7 +116,7 @@ class Answers(PlainData):
         """Return what is said about this event alone: a text for the model, a call's refusal."""
         specific: dict[str, Any] = {}
         if answer.text and call.event in self.text_at:
-            specific["additionalContext"] = cut(answer.text, self.texts * self.chars, self.bytes)
+            specific["additionalContext"] = cut(answer.text, self.texts * self.chars)
         if answer.deny and call.event == BEFORE_TOOL and not self.refusal(call.event):
             specific["permissionDecision"] = "deny"
             specific["permissionDecisionReason"] = cut(answer.deny, self.chars)
@@ -169,6 +168,36 @@ class Places(PlainData):
         return os.path.join(project, *self.project_hooks.split("/"))
 
 
+def named_context_files(
+    places: Places, environ: Mapping[str, str], project: str
+) -> tuple[str, ...]:
+    """Return what the settings of the user and of *project* (empty for none) call files of rules:
+    ``context.fileName``, a name or a list."""
+    paths = [places.user_file(environ)]
+    if project:
+        paths.append(places.project_file(project))
+    names: list[object] = []
+    for path in paths:
+        setting = value(json_file(path), "context", "fileName")
+        names += setting if isinstance(setting, list) else [setting]
+    return tuple([name for name in names if isinstance(name, str)])
+
+
+def opens_as_typed(written: str, module_file: str) -> bool:
+    """Whether a person typed *written*, the text of a prompt: it doesn't begin as a text of the
+    client does, by ``openings.txt`` in ``data`` next to the module."""
+    opening = written.lstrip()[:200].lower()
+    return bool(opening) and not opening.startswith(data_lines(module_file, "openings.txt"))
+
+
+def failed_command(output: str, code: int | None) -> dict[str, Any]:
+    """Return the fields of a call that failed, in the words of other agents."""
+    error = output or "failed"
+    if code:
+        error = f"Exit code {code}\n{output}"
+    return {"output": output, "error": error}
+
+
 @dataclass(frozen=True)
 class Transcripts(PlainData):
     """How an agent writes down its sessions."""
@@ -187,8 +216,10 @@ class Transcripts(PlainData):
     """Whether each sub-agent has a file, next to the session's."""
     repeats_prompts: bool = False
     """Whether a prompt is in two lines, each with an id of its own."""
-    has_usage_lines: bool = False
-    """Whether it grows line by line, so that the index reads on: then it has a ``usage.py``."""
+    usage_signs: tuple[bytes, ...] = ()
+    """What the lines that the index needs hold, one of these, if the file grows line by line."""
+    has_usage_reader: bool = False
+    """Whether such lines are read faster by a reader of their own, in ``usage.py``."""
     has_texts: bool = True
     """Whether it has what was said and done, and not only what it took."""
     compaction_sign: bytes = b""
@@ -441,6 +472,12 @@ class Agent(PlainData):
             agent=sub_agent,
         )
 
+    def reader_class(self, format: str) -> Any:
+        """Return the class that reads one of its formats."""
+        name = self.transcripts.readers[format]
+        module = __import__(f"brim.agents.{self.name}.transcript", fromlist=[name])
+        return getattr(module, name)
+
     def word(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* in the agent's format; empty for nothing."""
         return self.answers.word(call, answer)
@@ -460,15 +497,11 @@ class Agent(PlainData):
         return any(reported.event == event for reported in self.events.values())
 
 
-def cut(written: str, chars: int, most_bytes: int | None = None) -> str:
-    """Return *written* in at most so many characters and bytes of UTF-8, whole lines if
-    possible."""
-    head = written[:chars]
-    data = head.encode("utf-8", "surrogatepass")
-    if most_bytes is not None and len(data) > most_bytes:
-        head = data[:most_bytes].decode("utf-8", "ignore")
-    if len(head) == len(written):
+def cut(written: str, chars: int) -> str:
+    """Return *written* in at most so many characters, whole lines if possible."""
+    if len(written) <= chars:
         return written
+    head = written[:chars]
     return head[: head.rfind("\n") + 1] or head
 
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from brim.agents.call import Event, ToolCall, Tools, arguments
-from brim.agents.events import Message, StateSeen, ToolResult
-from brim.agents.fields import text, value, whole
+from brim.agents.events import Message, ModelSeen, StateSeen, ToolResult
+from brim.agents.fields import count, text, value, whole
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
@@ -49,6 +49,21 @@ def tokens(usage: object) -> Tokens | None:
     with suppress(InputError, RecursionError):
         return _unless_zero(read_usage(_only_counters(usage)))
     return None
+
+
+def tokens_of_prompt(
+    prompt: int, output: int, *, read: int = 0, written: int = 0, tools: int = 0
+) -> Tokens | None:
+    """Return what a request or a run took; None if it doesn't say.
+
+    Its *prompt* contains what was *read* from a cache and *written* to it, but not what *tools*
+    took.
+    """
+    if not prompt and not output:
+        return None
+    read = min(read, prompt)
+    fresh = max(0, prompt - read - written)
+    return Tokens(input=fresh + tools, cache_read=read, cache_write_5m=written, output=output)
 
 
 def _unless_zero(usage: Tokens) -> Tokens | None:
@@ -234,3 +249,28 @@ class LineReader:
             failed = failed or code != 0
         fields = {"error": failed, "detail": detail, **fields}
         self.tell(ToolResult, id=id, text=answer, refusal=refusal, **fields)
+
+
+class SessionReader(LineReader):
+    """Reads a session's file: knows the session, and tells its model when that changes."""
+
+    _session = ""
+    _model = ""
+    _window = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
+        return {"session": self._session, "model": self._model, "window": self._window}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the reader stood whose *state* this is."""
+        self._session = text(state, "session")
+        self._model = text(state, "model")
+        self._window = count(state, "window")
+
+    def see_model(self, model: str, window: int = 0) -> None:
+        """Tell the model and its window, if it has one and they are others."""
+        if model and (model, window) != (self._model, self._window):
+            self._model = model
+            self._window = window
+            self.tell(ModelSeen, model=model, window=window)

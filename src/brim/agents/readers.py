@@ -35,18 +35,17 @@ class Reader(Protocol):
         ...
 
 
-def agent_formats() -> dict[str, tuple[Agent, str]]:
-    """Return the agent and the class that read each format, in the order in which they are asked.
-
-    The loosest shapes come last.
-    """
-    strict: dict[str, tuple[Agent, str]] = {}
-    loose: dict[str, tuple[Agent, str]] = {}
+def agent_formats() -> dict[str, Agent]:
+    """Return the agent that writes each format, in the order in which they are asked: the loosest
+    shapes come last."""
+    formats: dict[str, Agent] = {}
+    loose: dict[str, Agent] = {}
     for agent in agents.every_agent():
-        for format, reader in agent.transcripts.readers.items():
-            formats = loose if format in agent.transcripts.loose else strict
-            formats[format] = (agent, reader)
-    return {**strict, **loose}
+        formats.update(dict.fromkeys(agent.transcripts.readers, agent))
+        loose.update(dict.fromkeys(agent.transcripts.loose, agent))
+    for format in loose:
+        del formats[format]
+    return formats | loose
 
 
 def known_formats() -> tuple[str, ...]:
@@ -89,7 +88,7 @@ class AnyReader:
         self._readers: dict[Any, Any] = {}
         self._own_class: Any = None
         if writer is not None:
-            self._own_class = _reader_class(writer, writer.transcripts.readers[str(format)])
+            self._own_class = writer.reader_class(writer.transcripts.format)
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at*; nothing if no format is like
@@ -148,9 +147,4 @@ def _agent_readers() -> dict[str, Any]:
 @cache
 def _readers_of(_: tuple[agents.TableLine, ...]) -> dict[str, Any]:
     """Return the reader of each format that an agent in the table writes."""
-    return {format: _reader_class(agent, name) for format, (agent, name) in agent_formats().items()}
-
-
-def _reader_class(agent: Agent, name: str) -> Any:
-    module = __import__(f"brim.agents.{agent.name}.transcript", fromlist=[name])
-    return getattr(module, name)
+    return {format: agent.reader_class(format) for format, agent in agent_formats().items()}

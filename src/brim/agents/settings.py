@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.agent import Places
+from brim.agents.fields import items, mapping
 from brim.agents.jsonc import JsonText
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, read_safely
@@ -63,6 +65,39 @@ def toml_settings(path: str) -> dict[str, Any]:
         return tomllib.loads(read_settings(path) or "")
     except (InputError, ValueError, RecursionError):
         return {}
+
+
+def disable_all_hooks(settings: Mapping[str, Any], _config: Mapping[str, Any]) -> str:
+    """Return what keeps all hooks from running, as Claude Code's switch does; empty if nothing."""
+    return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
+
+
+def is_enabled_plugin(settings: Mapping[str, Any]) -> bool:
+    """Whether *settings* enable brim's plugin, from whichever marketplace it came."""
+    plugins = mapping(settings, "enabledPlugins")
+    prefix = f"{PLUGIN_NAME}@"
+    return any(name.startswith(prefix) and plugins[name] is True for name in plugins)
+
+
+def is_enabled_extension(home: str, manifest: str) -> bool:
+    """Whether brim's extension is in the agent's folder *home*, and enabled: of the rules about it,
+    the last one counts."""
+    folder = os.path.join(home, "extensions")
+    enablement = json_settings(os.path.join(folder, "extension-enablement.json"))
+    rules = items(enablement, PLUGIN_NAME, "overrides")
+    if rules and str(rules[-1]).startswith("!"):
+        return False
+    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, manifest))
+
+
+def user_and_project(
+    places: Places, environ: Mapping[str, str], project: str | None
+) -> list[Mapping[str, Any]]:
+    """Return the user's settings and the project's, in the files that *places* names for hooks."""
+    paths = [places.user_file(environ)]
+    if project is not None:
+        paths.append(places.project_file(project))
+    return [json_settings(path) for path in paths]
 
 
 # What an agent doesn't have -----------------------------------------------------------------------
@@ -176,6 +211,18 @@ class Plugin(PlainData):
         }
 
 
+@dataclass(frozen=True)
+class StatusPlace(PlainData):
+    """Where an agent's settings say what shows its status line."""
+
+    keys: tuple[str, ...] = ("statusLine",)
+    """Its place in the settings."""
+    file: str = ""
+    """The settings file, below the agent's folder; empty if it's the one with the hooks."""
+    word: str = ""
+    """What follows the launcher there: it tells whose earlier status line brim's calls."""
+
+
 def no_plugin_files(_plugin: Plugin) -> dict[str, Any]:
     """Return nothing: brim has no plugin for the agent."""
     return {}
@@ -207,10 +254,8 @@ class AgentSettings(PlainData):
     """Returns the whole text of the file with the hooks, for a launcher, if it is all brim's."""
     own_file_begins: str = ""
     """How brim knows that file."""
-    has_status_line: bool = False
-    """Whether the agent shows a status line of ours."""
-    takes_status_line: bool = False
-    """Whether it shows one that a person adds to its settings."""
+    status_line: StatusPlace | None = None
+    """Where its status line is set; None if it shows none."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """For what doesn't work as in other agents (``abilities.NAMES``): what brim does instead."""
     tested: tuple[str, ...] = ()

@@ -2,12 +2,11 @@
 
 A file grows while its agent works, so each reader can stop after a line and go on later: ``state``
 is what it must remember. Most bytes are tool results; a line without one of the reader's ``signs``
-isn't parsed. Each agent's ``usage.py`` has the reader of its own files.
+isn't parsed.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -111,10 +110,14 @@ def usage_lines_of(
     name = format.partition("-")[0]
     if name not in AGENTS:
         return None
-    transcripts = agent_named(name).transcripts
-    if format != transcripts.format or not transcripts.has_usage_lines:
+    agent = agent_named(name)
+    transcripts = agent.transcripts
+    if format != transcripts.format:
         return None
-    module = f"brim.agents.{name}.usage"
-    __import__(module)
-    reader: UsageLines = sys.modules[module].usage_lines(path, sub_agent, slug)
-    return reader
+    if transcripts.has_usage_reader:
+        module = __import__(f"brim.agents.{name}.usage", fromlist=["usage_lines"])
+        reader: UsageLines = module.usage_lines(path, sub_agent, slug)
+        return reader
+    if not transcripts.usage_signs:
+        return None
+    return ReaderUsageLines(agent.reader_class(format)(), transcripts.usage_signs)

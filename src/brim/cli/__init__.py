@@ -103,28 +103,39 @@ def main() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrimError as error:
-        note(str(error))
-        if isinstance(error, ConfigError) and "config.yaml:" in str(error):
-            note(MISTAKE)
-        code = 2
-        if isinstance(error, PersonNeeded):
-            code = 1
+        code = _told_error(error)
     except OSError as error:
-        # Rooms turn most of theirs into BrimErrors; without a name it's the output's.
-        place = error.filename2 or error.filename
-        if place is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        note(f"{place or 'standard output'}: {error.strerror or error}")
-        code = 2
+        code = _told_system_error(error)
     except (KeyboardInterrupt, AttributeError, UnboundLocalError) as error:
         # argparse, interrupted, fails again while it puts back what it did not take yet.
-        if not isinstance(error, KeyboardInterrupt) and not isinstance(
-            error.__context__, KeyboardInterrupt
-        ):
+        interruptions = (error, error.__context__)
+        if not any(isinstance(cause, KeyboardInterrupt) for cause in interruptions):
             raise
         note("interrupted")
         code = 130
     sys.exit(code)
+
+
+def _told_error(error: BrimError) -> int:
+    """Say what is wrong, and return the exit code."""
+    note(str(error))
+    if isinstance(error, ConfigError) and "config.yaml:" in str(error):
+        note(MISTAKE)
+    if isinstance(error, PersonNeeded):
+        return 1
+    return 2
+
+
+def _told_system_error(error: OSError) -> int:
+    """Say which file can't be used, and return the exit code.
+
+    Rooms turn most of theirs into a ``BrimError``; without a name it's the output's.
+    """
+    place = error.filename2 or error.filename
+    if place is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    note(f"{place or 'standard output'}: {error.strerror or error}")
+    return 2
 
 
 def _run(words: list[str]) -> int:

@@ -13,7 +13,8 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from signal import SIGTERM, signal
 from typing import Self
 
@@ -249,32 +250,48 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
 
 def _filling(reading: Reading, width: int) -> list[str]:
     """Return what fills the window, the largest first, each with a bar if there is room for one."""
-    filling = sorted(reading["filling"].items(), key=lambda item: (-item[1], item[0]))
-    items = [(printable(name), tokens) for name, tokens in filling if tokens > 0]
+    items = _largest(reading["filling"])
     if not items:
         return []
-    if len(items) > MOST_ROWS:
-        hidden = items[MOST_ROWS - 1 :]
-        total = sum(tokens for _, tokens in hidden)
-        items = [*items[: MOST_ROWS - 1], (f"{len(hidden)} more", total)]
     whole = max(1, reading["used_tokens"])
-    rows = [
-        (name, f"{tokens:,}", percent(tokens / whole), min(1.0, tokens / whole))
-        for name, tokens in items
-    ]
-    names, numbers, shares = (max(width_of(str(row[at])) for row in rows) for at in range(3))
+    rows = [FillingRow(name, tokens, tokens / whole) for name, tokens in items]
+    names = max(width_of(row.name) for row in rows)
+    numbers = max(len(f"{row.tokens:,}") for row in rows)
+    shares = max(len(percent(row.share)) for row in rows)
     room = width - names - numbers - shares - 6
     if room < 0:
-        return [f"{share:>{shares}}  {name}" for name, _, share, _ in rows]
+        return [f"{percent(row.share):>{shares}}  {row.name}" for row in rows]
     longest = 0
     if room >= _SHORTEST_BAR:
         longest = min(room, _LONGEST_BAR)
+    is_nice = symbols("█", "") != ""
     lines = []
-    for name, tokens, share, part in rows:
-        full, _ = bar(1.0, round(part * longest), nice=symbols("█", "") != "")
-        padded = name + " " * (names - width_of(name))
-        lines.append(f"{padded}  {tokens:>{numbers}}  {share:>{shares}}  {full}".rstrip())
+    for row in rows:
+        full, _ = bar(1.0, round(min(1.0, row.share) * longest), nice=is_nice)
+        name = row.name + " " * (names - width_of(row.name))
+        share = f"{percent(row.share):>{shares}}"
+        lines.append(f"{name}  {row.tokens:>{numbers},}  {share}  {full}".rstrip())
     return lines
+
+
+@dataclass(frozen=True)
+class FillingRow:
+    """One of the things that fill the window."""
+
+    name: str
+    tokens: int
+    share: float
+
+
+def _largest(filling: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return what fills the window, the largest first; the smallest are one item."""
+    by_size = sorted(filling.items(), key=lambda item: (-item[1], item[0]))
+    items = [(printable(name), tokens) for name, tokens in by_size if tokens > 0]
+    hidden = items[MOST_ROWS - 1 :]
+    if len(hidden) <= 1:
+        return items
+    total = sum(tokens for _, tokens in hidden)
+    return [*items[: MOST_ROWS - 1], (f"{len(hidden)} more", total)]
 
 
 def _agents(reading: Reading) -> list[str]:

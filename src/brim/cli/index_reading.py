@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from brim.cli.options import own_prices, settings
+from brim.cli.options import lenient_workspace, own_prices
 from brim.cli.output import note
 from brim.cli.progress import ReadingProgress
 from brim.config.places import home_folder
@@ -26,10 +26,10 @@ def brought_up_to_date(
     """Read what is new in the own folders of *agents*, with a bar, and return their index.
 
     Files that *paths* name are read into an index of their own, which ends with the command.
-    *config* has the prices; without it the settings must be without a mistake.
+    *config* has the prices; else they are those of the user's settings.
     """
     problems: list[str] = []
-    version = price_version(own_prices(config or settings()))
+    version = price_version(own_prices(config or lenient_workspace().config))
     if paths:
         files = named_files(paths, on_problem=problems.append)
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -26,6 +25,8 @@ from brim.workspace import Workspace
 
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 NOT_FINITE = ("nan", "inf", "infinity")
+AMOUNT_SIGNS = tuple("$-+0123456789")
+"""What an amount begins with, right or wrong."""
 USAGE = (
     "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
     " or brim limit remove [PROJECT]"
@@ -106,16 +107,16 @@ def _read(options: Namespace) -> LedgerWords:
 def _is_limit(word: str, action: str) -> bool:
     """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
     lower = word.lower()
-    if lower in UNLIMITED or lower in NOT_FINITE:
+    if lower in (*UNLIMITED, *NOT_FINITE) or lower.startswith(AMOUNT_SIGNS):
         return True
     if action == "remove" and lower in SPANS:
         return True
-    with suppress(InputError):
-        return bool(ledger_limit(word))
-    amount, _, period = lower.rpartition("/")
-    if amount and period in SPANS[:4] and not os.path.isdir(word):
-        return True
-    return word[:1] in tuple("$-+0123456789")
+    return _has_period(lower) and not os.path.isdir(word)
+
+
+def _has_period(word: str) -> bool:
+    amount, _, period = word.rpartition("/")
+    return bool(amount) and period in SPANS[:4]
 
 
 # Changing -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +18,21 @@ from brim.money.changing import (
     holding,
     limits_to_set,
     loosens,
-    raised_by_tenth,
+    raised_by,
     stopped_limit,
     with_new,
     without,
 )
 from brim.money.limits import SpendingLimit
+from brim.money.standing import MOST_RAISED
 from brim.sessions.requests import EVERYTHING
 from brim.workspace import Workspace
 
-TENTH = "+10%"
 SET = "set"
-ACTIONS = ("raise", "remove", "stop", "forget", TENTH)
+MORE = "more"
+PERCENT_MORE = re.compile(r"\+(\d{1,3})%")
+"""What allows so much more until the period ends."""
+ACTIONS = ("raise", "remove", "stop", "forget")
 UNLIMITED = ("none", "unlimited")
 USAGE = (
     "write it as: brim limit 5/day 20/week, brim limit raise 8/day, brim limit +10%,"
@@ -41,8 +45,10 @@ class LimitWords:
     """What a person typed after ``brim limit``."""
 
     action: str
-    """One of ``ACTIONS``, or ``SET``."""
+    """One of ``ACTIONS``, ``SET`` or ``MORE``."""
     texts: tuple[str, ...]
+    percent: int = 0
+    """How much ``MORE`` is."""
 
 
 def change(options: Namespace, workspace: Workspace) -> None:
@@ -57,7 +63,7 @@ def change(options: Namespace, workspace: Workspace) -> None:
     project = EVERYTHING if options.everywhere else workspace.limits_project
     if not project:
         raise InputError("the current folder was deleted: go to another, or use --all")
-    if words.action == TENTH:  # what is reached depends on what was spent just now
+    if words.action == MORE:  # what is reached depends on what was spent just now
         brought_up_to_date([], config=workspace.config).index.close()
     limits = change_limits(
         os.path.join(workspace.home, "config.yaml"),
@@ -72,8 +78,10 @@ def change(options: Namespace, workspace: Workspace) -> None:
 
 def _check(words: LimitWords) -> None:
     """Raise unless the action has as many texts as it needs."""
-    if words.action in (TENTH, "stop") and words.texts:
+    if words.action in (MORE, "stop") and words.texts:
         raise InputError(USAGE)
+    if words.action == MORE and not 0 < words.percent <= MOST_RAISED:
+        raise InputError(f"a limit is raised by at most +{MOST_RAISED}%: set another one instead")
     if words.action in ("raise", "forget") and len(words.texts) != 1:
         raise InputError(USAGE)
 
@@ -83,6 +91,9 @@ def _read(words: Sequence[str]) -> LimitWords:
     first = joined[0].lower()
     if first in UNLIMITED:
         return LimitWords("remove", ())
+    percentage = PERCENT_MORE.fullmatch(first)
+    if percentage:
+        return LimitWords(MORE, tuple(joined[1:]), int(percentage[1]))
     if first in ACTIONS:
         return LimitWords(first, tuple(joined[1:]))
     return LimitWords(SET, tuple(joined))
@@ -112,14 +123,14 @@ def _changed(
         return without(limits, project, words.texts, subagent=options.subagent)
     if words.action == "stop":
         return with_new(limits, [stopped_limit(project)])
-    if words.action == TENTH:
+    if words.action == MORE:
         with workspace.open_index() as index:
             book = LimitBook.of_user(
                 workspace.limit_settings, index, workspace.environ, workspace.now
             )
             standings = book.standings(project)
         own = [standing for standing in standings if standing.limit.project == project]
-        return raised_by_tenth(limits, holding(own))
+        return raised_by(words.percent, limits, holding(own))
     new = limits_to_set(words.texts, project, subagent=options.subagent, now=workspace.now)
     earlier = {limit.kind for limit in limits}
     if words.action == "raise" and new[0].kind not in earlier:

@@ -12,11 +12,12 @@ from brim.figures import clock
 from brim.money.amounts import in_unit
 from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
-from brim.money.words import go_on, raised_sentence, sum_sentence
+from brim.money.words import raised_sentence, stopped_sentence
 
 if TYPE_CHECKING:
     from brim.money.forecast import Forecast
 
+KEPT = "left: without what is kept for a last answer, 5% of a limit and at most $0.50"
 BAR = 16
 """Columns of a bar."""
 ALMOST = 0.8
@@ -37,9 +38,11 @@ def limits_view(
     for limit in unread:
         rows.append(["", names[limit.project], limit.text, "", "", "", ""])
     parts = [heading(table(rows, right=(3, 4), optional=(5, 6, 4)))]
+    if any(standing.set_aside and not standing.is_stopped for standing in standings):
+        parts.append(KEPT)
     for standing in standings:
         if standing.is_stopped:
-            parts.append(f"{sum_sentence(standing)} {go_on(standing)}")
+            parts.append(stopped_sentence(standing))
     for standing, forecast in zip(standings, forecasts, strict=True):
         if forecast is not None and not standing.is_stopped:
             words = ", ".join(filter(None, [str(forecast), forecast.earliest_words]))

@@ -165,6 +165,21 @@ def settings(flags: Mapping[str, object] | None = None, /, **named_flags: object
     return here({**(flags or {}), **named_flags}).config
 
 
+def lenient_workspace() -> Workspace:
+    """Return the workspace of the person who typed a command that only shows something.
+
+    A mistake in the settings is said once, and everything else is shown.
+    """
+    workspace = here()
+    workspace.goes_on = True
+    _ = workspace.config
+    problem = workspace.problems.get("user", "")
+    if problem and problem not in _warned:
+        _warned.add(problem)
+        note(f"{problem}. Correct that line in an editor; your limits go on applying: brim limit")
+    return workspace
+
+
 def own_prices(config: Config) -> Mapping[str, Any]:
     """Use only the user's own models, and return them.
 

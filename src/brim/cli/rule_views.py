@@ -106,25 +106,37 @@ def status_words(entry: RuleEntry, readers: NativeReaders) -> list[str]:
     """Return what brim does about a rule, each in a word or two."""
     if entry.state != "active":
         return [entry.state]
-    words = []
+    words = [*_told_words(entry, readers), *_check_words(entry)]
+    if entry.is_proposed:
+        return [*words, "proposed"]
+    if not entry.is_kept:
+        return [*words, "not checked"]
+    return words
+
+
+def _told_words(entry: RuleEntry, readers: NativeReaders) -> list[str]:
+    """Return who tells a rule: the agents that load its file, brim, or both."""
+    own = ""
     if entry.place == NATIVE:
-        words.append(readers.words(entry))
-    if not words or not words[0]:
-        words.append("told")
-    elif not readers.all_load(entry):
-        words.append("told to others")
+        own = readers.words(entry)
+    if not own:
+        return ["told"]
+    if readers.all_load(entry):
+        return [own]
+    return [own, "told to others"]
+
+
+def _check_words(entry: RuleEntry) -> list[str]:
+    """Return what happens to a call that breaks a rule."""
     check = entry.check
+    words = []
     if check is not None and check.stops and EVERY_BREACH not in entry.rule.block:
         words.append("stopped")
     if entry.rule.block:
         words.append("refused")
     if check is not None and check.is_before_done:
         words.append("before done")
-    if entry.is_proposed:
-        words.append("proposed")
-    elif not entry.is_kept:
-        words.append("not checked")
-    return [word for word in words if word]
+    return words
 
 
 _COLOURS = {"refused": "red", "proposed": "yellow"}

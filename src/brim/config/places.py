@@ -17,6 +17,8 @@ from brim.errors import ConfigError
 from brim.files import read_safely, sha256_hex
 
 NAME = "config.yaml"
+_OF_A_USER = ("secret", "index.db")
+"""Files that are in a user's folder, and never in a project's."""
 
 _problems: dict[tuple[str, str, str], str] = {}
 
@@ -101,7 +103,8 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     the folders below.
 
     An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The
-    home folder is never a project.
+    home folder is never a project, nor is a folder whose ``.brim/`` is a user's own: another home
+    than this process has, as in a container or with a changed ``HOME``.
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
     home = os.path.realpath(home_folder(environ))
@@ -112,7 +115,7 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     owner = _owner(folder)
     while True:
         is_repository = os.path.exists(os.path.join(folder, ".git"))
-        has_brim = os.path.exists(os.path.join(folder, ".brim"))
+        has_brim = _has_brim(folder)
         if folder != home and (is_repository or has_brim):
             return folder
         above = os.path.dirname(folder)
@@ -121,6 +124,14 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
         if _owner(above) not in (owner, _uid()):
             return None
         folder = above
+
+
+def _has_brim(folder: str) -> bool:
+    """Whether *folder* has a project's ``.brim/``: only a user's has a secret or an index."""
+    own_folder = os.path.join(folder, ".brim")
+    if not os.path.exists(own_folder):
+        return False
+    return not any(os.path.exists(os.path.join(own_folder, name)) for name in _OF_A_USER)
 
 
 def _is_folder(path: str) -> bool:

@@ -6,7 +6,7 @@ what is remembered between two.
 
 ``handlers`` has a function per event, ``endings`` those for the end of a turn. They use ``rules``
 (what the agent is told), ``situations`` (which rules are asked, and with what), ``room`` (how
-long a text may be), ``giving_back`` (what a summary lost), ``mentions`` (which calls speak
+long a text may be), ``mentions`` (which calls speak
 against a rule), ``blocks`` (what a rule refuses), ``protection`` (what would loosen brim;
 ``commands_run`` reads commands, ``shell_paths``, ``shell_variables`` and ``landing`` say which
 files they change), ``gate`` and ``settlement`` (what it may spend, and has spent),

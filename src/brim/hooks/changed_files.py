@@ -31,10 +31,15 @@ _CHANGING = {
     "yq": r"-[a-zA-Z]*i|--in-?place",
     "fd": r"-x|-X|--exec",
     "fdfind": r"-x|-X|--exec",
+    "zstd": r"--rm",
 }
 """Options that make a reader change what it's given."""
 _OUTPUTS: Mapping[str, str] = {
     "sort": r"-[a-zA-Z]*o|--o\w*",
+    "shuf": r"-o|--output",
+    "iconv": r"-o|--output",
+    "zstd": r"-o",
+    "csplit": r"-f|--prefix",
     "base64": r"-o|--output",
     "inotifywait": r"-o|--outfile",
     "curl": r"-[a-zA-Z]*o|--output|--output-dir|-D|--dump-header|-c|--cookie-jar|--stderr"
@@ -61,6 +66,7 @@ _GIT_READS = frozenset(
         "diff",
         "fetch",
         "grep",
+        "hash-object",
         "log",
         "ls-files",
         "ls-tree",
@@ -347,7 +353,11 @@ def _by_tar(arguments: Sequence[str]) -> list[str]:
     letters = "".join(arguments[:1]).lstrip("-")
     letters += "".join([word for word in arguments if re.fullmatch(r"-[a-zA-Z]+", word)])
     if "x" in letters or "--extract" in options or "--remove-files" in options:
-        return list(arguments)
+        words = list(arguments)
+        for option, folder in pairwise(arguments):
+            if option in ("-C", "--directory"):
+                words += [f"{folder}/{name}" for name in _operands(arguments)]
+        return words
     for at, word in enumerate(arguments):
         if re.fullmatch(r"-?[a-zA-Z]*f", word):
             if "t" in letters:
@@ -511,7 +521,7 @@ _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     **dict.fromkeys(("awk", "gawk", "mawk"), _by_awk),
     "find": _by_find,
     "sqlite3": _by_sqlite,
-    **dict.fromkeys(("gzip", "xz", "bzip2", "zstd"), _by_compressing),
+    **dict.fromkeys(("gzip", "xz", "bzip2"), _by_compressing),
     **dict.fromkeys(("vim", "vi", "nvim", "nano"), _by_editor),
     "split": _by_splitting,
     "curl": _by_curl,

@@ -45,7 +45,6 @@ from brim.money.standing import LimitStanding
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.repository import project_of
 from brim.sessions.requests import ClientTotal
-from brim.sessions.window.windows import SAID_TOTAL, SaidTotal
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
@@ -58,6 +57,8 @@ EVERYBODY = "limits"
 PATIENCE = 0.15
 """Seconds that are waited for a request that the agent hasn't written down yet."""
 STEP = 0.01
+LONGEST_LOG = 1 << 20
+"""Bytes of the index's log that the next hooks read again and again."""
 TAIL = 1 << 17
 
 
@@ -205,10 +206,12 @@ def note_limits(call: HookCall, workspace: HookWorkspace, kind: str) -> Answer:
         if action == WARN:
             lines.append(words.warning(standing))
         elif action == NOTE:
-            lines.append(f"{words.sum_sentence(standing)} {words.go_on(standing)}")
+            lines.append(words.stopped_sentence(standing))
         if action in (WARN, NOTE):
             _run_command(standing, workspace)
     lines += [words.unpriced(model) for model in _unpriced_models(call, workspace, answer)]
+    if answer.standing:
+        workspace.index.checkpoint(above=LONGEST_LOG)
     return Answer(note=_told_once(lines, call, workspace))
 
 
@@ -219,6 +222,7 @@ def keep_requests(call: HookCall, workspace: HookWorkspace) -> None:
     bounds = ReadingBounds(HOOK_BYTES, time.monotonic() + HOOK_SECONDS)
     index.update(session_files(call, workspace), bounds)
     add_said_total(call, workspace)
+    index.checkpoint(above=LONGEST_LOG)
     index.copy_daily()
 
 
@@ -228,7 +232,7 @@ def add_said_total(call: HookCall, workspace: HookWorkspace) -> None:
     if not call.session:
         return
     state = workspace.state(call.session)
-    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    total = state.said_total
     if total is None or state.kept(COUNTED_TOTAL) == total.cost:
         return
     workspace.index.add_total(ClientTotal(call.session, total.cost, {}, until=total.time))

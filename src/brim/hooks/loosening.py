@@ -14,7 +14,7 @@ from brim.rules.shell import SHELLS, RanCommand
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
     "config": ("set", "unset"),
-    "limit": ("raise", "remove", "+10%", "forget", "continue", "none", "unlimited"),
+    "limit": ("raise", "remove", "forget", "continue", "none", "unlimited"),
     "review": ("accept",),
     "init": ("injection-only",),
     "add": ("human",),
@@ -24,6 +24,8 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
 """Commands that allow more than before, or may, and the words that make them so. ``rules remove``
 is ``remove``."""
 
+_PERCENT_MORE = re.compile(r"\+\d+%")
+"""What lets a limit go on."""
 _HARMLESS = ("--help", "-h", "--dry-run", "--list")
 _REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent
@@ -175,8 +177,8 @@ def _loosens(command: str, arguments: list[str]) -> bool:
         return False
     if not loosening_words:
         return True
-    parts = [part for word in arguments for part in word.split("=")]
-    return any(part.lstrip("-") in loosening_words for part in parts)
+    parts = [part.lstrip("-") for word in arguments for part in word.split("=")]
+    return any(part in loosening_words or _PERCENT_MORE.fullmatch(part) for part in parts)
 
 
 def _is_refused_by_brim(plain: list[str], arguments: list[str]) -> bool:

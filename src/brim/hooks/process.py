@@ -87,7 +87,8 @@ def status_line() -> None:
     _prepare_process()
     from brim.hooks.statusline import main
 
-    main(environ=environ)
+    word = sys.argv[1] if len(sys.argv) == 2 else ""
+    main(environ=environ, word=word if word.isalpha() else "")
     os._exit(0)
 
 

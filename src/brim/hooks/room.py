@@ -18,7 +18,6 @@ class Room(PlainData):
 
     tokens: int | None
     chars: int
-    bytes: int | None
 
     @property
     def is_empty(self) -> bool:
@@ -29,19 +28,17 @@ class Room(PlainData):
         """Whether *text* fits, charged by its bytes."""
         if len(text) > self.chars:
             return False
-        limits = [limit for limit in (self.tokens, self.bytes) if limit is not None]
-        return not limits or size(text) <= min(limits)
+        return self.tokens is None or size(text) <= self.tokens
 
     def minus(self, text: str, tokens: int | None = None) -> Room:
         """Return what is left beside *text*, which is charged by its bytes unless *tokens* says by
         how much."""
+        chars = self.chars - len(text)
+        if self.tokens is None:
+            return Room(None, chars)
         if tokens is None:
             tokens = size(text)
-        return Room(
-            tokens=_reduced(self.tokens, tokens),
-            chars=self.chars - len(text),
-            bytes=_reduced(self.bytes, size(text)),
-        )
+        return Room(max(0, self.tokens - tokens), chars)
 
 
 def room_at(
@@ -55,16 +52,10 @@ def room_at(
     limit = config["injection.max_chars"]
     if limit is not None:
         chars = min(chars, limit)
-    return Room(config[budget], chars, call.agent.answers.bytes)
+    return Room(config[budget], chars)
 
 
 def size(text: str) -> int:
     """Return the charge for a line made up at run time: its bytes, since a token is never shorter
     than one."""
     return len(text.encode("utf-8", "replace"))
-
-
-def _reduced(limit: int | None, charge: int) -> int | None:
-    if limit is None:
-        return None
-    return max(0, limit - charge)

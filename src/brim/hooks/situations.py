@@ -133,7 +133,7 @@ def _ends(text: str) -> str:
 def budget_of(call: HookCall, workspace: HookWorkspace, room: Room) -> Budget:
     """Return *room* in tokens of the agent's model."""
     encoding, ratio = _vocabulary(call, workspace)
-    return Budget(room.tokens, max(0, room.chars), room.bytes, encoding, ratio)
+    return Budget(room.tokens, max(0, room.chars), encoding, ratio)
 
 
 def _vocabulary(call: HookCall, workspace: HookWorkspace) -> tuple[str, float]:

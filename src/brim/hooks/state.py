@@ -24,7 +24,7 @@ from brim.files import locked, replace_file
 from brim.masking import mask
 from brim.rules.state import RulesState
 from brim.sessions.index import SessionIndex
-from brim.sessions.window.windows import UsageSeen
+from brim.sessions.window.windows import SaidTotal, UsageSeen
 from brim.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.1
 """Seconds that a change waits for the lock."""
+SAID_TOTAL = "said total"
+"""Kept for a session: the client's own sum; False if what it said first was another session's."""
 LEFT_OUT = "project left out"
 """The latch of a session whose project can't be read."""
 
@@ -150,6 +152,14 @@ class SessionState:
             self.keep("usage", None)
         else:
             self.keep("usage", usage.to_dict())
+
+    @property
+    def said_total(self) -> SaidTotal | None:
+        """What the client last said that the session cost."""
+        total = self._values.get(SAID_TOTAL)
+        if not total:
+            return None  # most clients say nothing
+        return SaidTotal.read(total)
 
     @property
     def lost(self) -> str:

@@ -16,10 +16,6 @@ import time
 from collections.abc import Mapping
 from io import FileIO
 
-NAME = "statusline.json"
-"""The file in the user's folder with the client's own entry for the status line before:
-``{"command": "…"}``."""
-
 PATIENCE = 0.5
 """Seconds that the other status line may take."""
 
@@ -32,11 +28,19 @@ MOST_BYTES = 65_536
 _STEP = 0.02
 
 
-def previous_command(home: str) -> str:
-    """Return the command in ``statusline.json`` of *home*; empty if there is none, or others could
-    have written it."""
+def chain_path(home: str, word: str = "") -> str:
+    """Return the file in the user's folder with the status line before: ``{"command": "…"}``.
+
+    *word* is what the client's settings call brim's status line with, if they do.
+    """
+    return os.path.join(home, f"statusline-{word}.json" if word else "statusline.json")
+
+
+def previous_command(home: str, word: str = "") -> str:
+    """Return the command in the file of *home*; empty if there is none, or others could have
+    written it."""
     try:
-        with open(os.path.join(home, NAME), "rb") as file:
+        with open(chain_path(home, word), "rb") as file:
             if _is_foreign(os.fstat(file.fileno())):
                 return ""
             command = json.loads(file.read(MOST_BYTES).decode())["command"]

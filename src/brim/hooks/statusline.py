@@ -20,7 +20,7 @@ from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import LEFT_OUT, HookWorkspace, SessionState, log
+from brim.hooks.state import LEFT_OUT, SAID_TOTAL, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.money.amounts import out_of
@@ -34,7 +34,6 @@ from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_pla
 from brim.sessions.window.auto_compact import auto_compact, client_command
 from brim.sessions.window.windows import (
     REPORTED,
-    SAID_TOTAL,
     AutoCompact,
     ReportedWindow,
     SaidTotal,
@@ -81,16 +80,20 @@ def main(
     stdin: BinaryIO | None = None,
     stdout: BinaryIO | None = None,
     environ: Mapping[str, str] | None = None,
+    word: str = "",
 ) -> int:
     """Read what the client sends, print the status line in one write, and return 0, whatever
-    happens."""
+    happens.
+
+    *word* tells whose earlier status line comes first.
+    """
     if environ is None:
         environ = os.environ
     environ = without_bad_home(environ)
     try:
         sent = (stdin or sys.stdin.buffer).read(MOST_BYTES)
         nice = stdout is not None or can_print(SYMBOLS, sys.stdout)
-        lines = lines_for(sent, environ, now=time.time(), nice=nice)
+        lines = lines_for(sent, environ, now=time.time(), nice=nice, word=word)
         out = stdout or sys.stdout.buffer
         if lines:
             out.write(lines + b"\n")
@@ -107,6 +110,7 @@ def lines_for(
     now: float,
     nice: bool = True,
     terminal: int = WIDTH,
+    word: str = "",
 ) -> bytes:
     """Return what to show for what the client *sent*: the lines of the other status line, and
     brim's own below.
@@ -114,7 +118,7 @@ def lines_for(
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't
     say.
     """
-    other = _start_other(sent, environ)
+    other = _start_other(sent, environ, word)
     drawing = None
     if not is_disabled(environ):
         drawing = _guarded(environ, _drawing, sent, environ, now)
@@ -132,11 +136,11 @@ def lines_for(
     return b"\n".join(filter(None, lines))
 
 
-def _start_other(sent: bytes, environ: Mapping[str, str]) -> Other | None:
+def _start_other(sent: bytes, environ: Mapping[str, str], word: str) -> Other | None:
     """Start the other status line, unless it's the one that has started this one."""
     if environ.get(INSIDE):
         return None
-    command = previous_command(user_folder(environ))
+    command = previous_command(user_folder(environ), word)
     if not command:
         return None
     return Other(command, sent, environ)
@@ -381,7 +385,7 @@ def _keep_total(status: StatusLine, state: SessionState, now: float) -> None:
     """
     if not status.micro_dollars or state.kept(SAID_TOTAL) is False:
         return
-    total = SaidTotal.read(state.kept(SAID_TOTAL))
+    total = state.said_total
     if total is None and status.used_tokens is None:
         state.keep(SAID_TOTAL, False)
     elif total is None or total.cost < status.micro_dollars:

@@ -29,8 +29,9 @@ HOOKS = (ALL, INJECTION_ONLY)
 """What can be installed: everything, or only the hooks that tell the agent something; none where a
 plugin has them."""
 
-COMMAND = "-command"
-"""How the agent of a target ends that is a file of ``/learn`` and not settings."""
+COMMAND, STATUS_FILE = "-command", "-statusline"
+"""How the agent of a target ends that is a file of ``/learn``, or settings for the status line
+alone."""
 
 
 def agent_names() -> list[str]:
@@ -40,7 +41,10 @@ def agent_names() -> list[str]:
 
 @dataclass(frozen=True)
 class Target:
-    """A settings file of *agent*: the ``user``'s, for every project, or one in a ``project``."""
+    """A settings file of *agent*: the ``user``'s, for every project, or one in a ``project``.
+
+    Others have an ending after the agent's name: ``COMMAND``, ``STATUS_FILE``.
+    """
 
     agent: str
     scope: str
@@ -52,15 +56,33 @@ class Target:
         return self.agent.endswith(COMMAND)
 
     @property
+    def is_status_file(self) -> bool:
+        """Whether it has settings, but no hooks: the status line is set there."""
+        return self.agent.endswith(STATUS_FILE)
+
+    @property
+    def owner(self) -> str:
+        """The name of the agent."""
+        return self.agent.removesuffix(COMMAND).removesuffix(STATUS_FILE)
+
+    @property
+    def status_keys(self) -> tuple[str, ...]:
+        """Where the status line is set in this file; empty if it isn't set there."""
+        place = settings_for(self.owner).status_line
+        if place is None or self.is_command:
+            return ()
+        return place.keys if bool(place.file) == self.is_status_file else ()
+
+    @property
     def is_own(self) -> bool:
         """Whether the whole file is brim's: the agent has no settings for hooks, but runs every
         file in a folder."""
-        return not self.is_command and settings_for(self.agent).own_file is not None
+        return not self.is_command and settings_for(self.owner).own_file is not None
 
     @property
     def title(self) -> str:
         """What people call the agent."""
-        return agent_named(self.agent).title
+        return agent_named(self.owner).title
 
     @property
     def project(self) -> str:
@@ -137,6 +159,15 @@ def project_target(agent: str, project: str) -> Target:
     return Target(agent, "project", agent_named(agent).places.project_file(project))
 
 
+def status_target(agent: str, environ: Mapping[str, str]) -> Target | None:
+    """Return the user's settings of *agent* for the status line alone; None if it has none."""
+    place = settings_for(agent).status_line
+    if place is None or not place.file:
+        return None
+    path = os.path.join(agent_folder(agent, environ), place.file)
+    return Target(f"{agent}{STATUS_FILE}", "user", path)
+
+
 def project_hook_files(agent: str, project: str) -> list[str]:
     """Return all files in *project* in which hooks of *agent* may be set."""
     line = table_line(agent)
@@ -203,10 +234,16 @@ def status_path(home: str) -> str:
     return launcher_path(home, "statusline")
 
 
+def status_word(agent: str) -> str:
+    """Return what follows the launcher of the status line in the settings of *agent*."""
+    place = settings_for(agent).status_line
+    return "" if place is None else place.word
+
+
 def status_value(home: str, agent: str) -> dict[str, Any]:
     """Return the entry for the status line of *agent*."""
-    command = program_in(agent, status_path(home), person=os.path.expanduser("~"))
-    return {"type": "command", "command": command}
+    program = program_in(agent, status_path(home), person=os.path.expanduser("~"))
+    return {"type": "command", "command": f"{program} {status_word(agent)}".rstrip()}
 
 
 def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
@@ -259,7 +296,7 @@ class Ours:
         words = words_of(value)
         if len(words) == 2 and program_name(words[0]) == "brim" and words[1] == "statusline":
             return True
-        return len(words) == 1 and self._calls(words[0], "statusline")
+        return len(words) in (1, 2) and self._calls(words[0], "statusline")
 
     def hooks_in(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each hook in *settings* that is brim's, with its event."""

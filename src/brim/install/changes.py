@@ -39,7 +39,7 @@ from brim.install.agents import (
 )
 from brim.install.shell import brim_program, program_in
 
-HOOKS, STATUS = "hooks", "statusLine"
+HOOKS = "hooks"
 
 NAME = "installed.json"
 SCHEMA = 2
@@ -179,7 +179,7 @@ def plan_install(
 ) -> SettingsChange:
     """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status
     line."""
-    agent = settings_for(target.agent)
+    agent = settings_for(target.owner)
     if agent.own_file is not None:
         if before is not None and not target.is_brims(before):
             raise InputError(
@@ -189,11 +189,12 @@ def plan_install(
     ours = Ours(home)
     settings = JsonText(before or "", target.path, comments=agent.allows_comments)
     value_before = settings.value
-    program = launcher_command(home, target.agent)
-    _merge(settings, entries_for(target.agent, program, hooks=hooks), ours)
-    line = StatusEntry(settings, ours, record)
+    if not target.is_status_file:
+        program = launcher_command(home, target.agent)
+        _merge(settings, entries_for(target.agent, program, hooks=hooks), ours)
+    line = StatusEntry(settings, ours, record, target.status_keys)
     if status:
-        line.put(status_value(home, target.agent))
+        line.put(status_value(home, target.owner))
     else:
         line.take()
     after: str | None = settings.text
@@ -255,10 +256,10 @@ def _without_brim(
 
 def _without_entries(target: Target, before: str, record: Record | None, ours: Ours) -> str | None:
     """Return *before* without brim's entries; None if nothing is left of it that was there."""
-    agent = settings_for(target.agent)
+    agent = settings_for(target.owner)
     settings = JsonText(before, target.path, comments=agent.allows_comments)
     _merge(settings, {}, ours)
-    StatusEntry(settings, ours, record).take()
+    StatusEntry(settings, ours, record, target.status_keys).take()
     if record is None or settings.text == before or settings.value:
         return settings.text
     if (record.original or "").strip(BLANK):
@@ -312,7 +313,11 @@ def _remove_ours(settings: JsonText, event: str, number: int, ours: Ours) -> Non
 class StatusEntry:
     """The status line in the *settings* of an agent, and the one that was there before brim's."""
 
-    def __init__(self, settings: JsonText, ours: Ours, record: Record | None) -> None:
+    def __init__(
+        self, settings: JsonText, ours: Ours, record: Record | None, keys: tuple[str, ...]
+    ) -> None:
+        self._keys = keys
+        """Where it is set; empty if it isn't set in these settings."""
         self._settings = settings
         self._ours = ours
         self.earlier: str | None = None
@@ -324,7 +329,10 @@ class StatusEntry:
 
     def put(self, entry: Mapping[str, Any]) -> None:
         """Set brim's *entry*, unless something is there that brim can't read."""
-        current = self._settings.get(STATUS)
+        if not self._keys:
+            return
+        self._settings.check(dict, *self._keys[:-1])
+        current = self._settings.get(*self._keys)
         if current is None:
             current = {}
             self.chained = ""
@@ -333,8 +341,8 @@ class StatusEntry:
         else:
             self.earlier = None
             return
-        raw = self._settings.raw(STATUS)
-        self._settings.put({**current, **entry}, STATUS)
+        raw = self._settings.raw(*self._keys)
+        self._settings.put({**current, **entry}, *self._keys)
         if self._ours.status(current):
             self.chained = None
             self.earlier = self.earlier or ""
@@ -343,11 +351,11 @@ class StatusEntry:
 
     def take(self) -> None:
         """Give back the earlier one, unless another was set since."""
-        if self._ours.status(self._settings.get(STATUS)):
-            if self.earlier:
-                self._settings.put_raw(self.earlier, STATUS)
-            else:
-                self._settings.remove(STATUS)
+        is_brims = self._keys and self._ours.status(self._settings.get(*self._keys))
+        if is_brims and self.earlier:
+            self._settings.put_raw(self.earlier, *self._keys)
+        elif is_brims:
+            self._settings.remove(*self._keys)
         self.earlier = None
 
 
@@ -427,7 +435,7 @@ def plan_command(
     changed since."""
     if before is not None and (record is None or record.installed != digest(before)):
         return None
-    agent = target.agent.removesuffix(COMMAND)
+    agent = target.owner
     text = command_text(agent, program_in(agent, brim_program()))
     # A folder that is empty, as after a crash, goes with the command too.
     learn_file = settings_for(agent).learn_file

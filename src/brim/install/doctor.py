@@ -29,7 +29,7 @@ from brim.install.agents import (
     served_agents,
     status_path,
 )
-from brim.install.changes import STATUS, SettingsChange
+from brim.install.changes import SettingsChange
 from brim.install.doctor_rules import (
     check_blocks,
     check_project,
@@ -154,7 +154,8 @@ class _Doctor:
         """Say whether the hooks in *target* are as they should be, and may run."""
         settings = json_settings(target.path)
         record = self.installation.records.get(target.path)
-        has_status_line = self.installation.ours.status(settings.get(STATUS))
+        status_file = self.installation.status_file(target)
+        has_status_line = self.installation.shows_status_line(status_file)
         facts["status_line"] = has_status_line
         text = f"{target.path}: {len(facts['hooks'])} hooks"
         if record is not None and record.hooks == INJECTION_ONLY:
@@ -171,7 +172,8 @@ class _Doctor:
                 "and choose to trust them"
             )
             yield Finding(OFF, target.title, text, agent=target.agent, file=target.path)
-        had_status_line = record is not None and record.status is not None
+        status_record = self.installation.records.get(status_file.path)
+        had_status_line = status_record is not None and status_record.status is not None
         if had_status_line and not has_status_line and removal.changes:
             text = "another status line is in brim's place: brim init calls it from brim's"
             yield Finding(OFF, target.title, text, **facts)

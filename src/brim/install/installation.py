@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from brim.agents.fields import value
 from brim.agents.jsonc import BLANK
-from brim.agents.settings import json_settings, read_settings, settings_for
+from brim.agents.settings import json_settings, read_settings
 from brim.config.own_folder import make_folder
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
 from brim.errors import BrimError, InputError, StoreError
 from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
-from brim.hooks.status_chain import NAME as CHAIN
+from brim.hooks.status_chain import chain_path
 from brim.install.agents import (
     ALL,
     INJECTION_ONLY,
@@ -33,11 +34,12 @@ from brim.install.agents import (
     model_of,
     project_hook_files,
     project_target,
+    status_target,
+    status_word,
     user_target,
 )
 from brim.install.changes import (
     LOCK,
-    STATUS,
     Record,
     SettingsChange,
     make_folders,
@@ -117,6 +119,27 @@ class Installation(Workspace):
             target, target.read(), record, home=self.home, hooks=hooks, status=status
         )
 
+    def plan_status_file(self, agent: str, *, status: bool) -> SettingsChange | None:
+        """Return how the user's settings of *agent* for the status line alone get brim's, or lose
+        it; None if there is nothing to do."""
+        target = status_target(agent, self.environ)
+        if target is None:
+            return None
+        record = self.records.get(target.path)
+        if status:
+            return plan_install(target, target.read(), record, home=self.home)
+        return None if record is None else self.plan_removal(target)
+
+    def status_file(self, target: Target) -> Target:
+        """Return where the status line is set that belongs to the hooks in *target*."""
+        if target.scope == "user":
+            return status_target(target.agent, self.environ) or target
+        return target
+
+    def shows_status_line(self, target: Target) -> bool:
+        """Whether the status line that is set in *target* is brim's."""
+        return self.ours.status(value(json_settings(target.path), *target.status_keys))
+
     def plan_again(self, target: Target) -> SettingsChange:
         """Return how *target* gets again what was installed there."""
         record = self.records.get(target.path)
@@ -131,14 +154,14 @@ class Installation(Workspace):
     def _may_have_status(self, target: Target) -> bool:
         """Whether brim's status line may be set: a project's would hide the user's, so only where
         there is none."""
-        if not settings_for(target.agent).has_status_line:
+        if not target.status_keys:
             return False
         record = self.records.get(target.path)
         if target.scope == "user" or (record is not None and record.status is not None):
             return True
         files = project_hook_files(target.agent, target.project)
         files.append(self.target(target.agent, "user").path)
-        return not any(STATUS in json_settings(path) for path in files)
+        return not any(value(json_settings(path), *target.status_keys) for path in files)
 
     # Changing them --------------------------------------------------------------------------------
 
@@ -256,7 +279,7 @@ class Installation(Workspace):
         """Note what is about to be done, and do it: a backup that isn't noted would stay for
         ever."""
         records_before = self.records
-        chain = os.path.join(self.home, CHAIN)
+        chain = self._chain_of(change)
         was_chained = os.path.lexists(chain)
         has_backup = False
         try:
@@ -284,9 +307,13 @@ class Installation(Workspace):
             write_records(self.home, records)
         self.records = records
 
+    def _chain_of(self, change: SettingsChange) -> str:
+        """Return the file with the command of the status line that *change* replaces."""
+        return chain_path(self.home, status_word(change.target.owner))
+
     def _remember_status(self, change: SettingsChange) -> None:
         """Keep the command of the status line that *change* replaced, or forget the one kept."""
-        chain = os.path.join(self.home, CHAIN)
+        chain = self._chain_of(change)
         if change.chained:
             content = json.dumps({"command": change.chained}) + "\n"
             try:
@@ -301,10 +328,8 @@ class Installation(Workspace):
     @staticmethod
     def _is_status_gone(change: SettingsChange) -> bool:
         """Whether *change* takes brim out of the user's settings with the status line."""
-        target = change.target
-        if change.record is not None or target.scope != "user" or target.is_command:
-            return False
-        return settings_for(target.agent).has_status_line
+        is_removed = change.record is None and change.target.scope == "user"
+        return is_removed and bool(change.target.status_keys)
 
     # Brim's own files -----------------------------------------------------------------------------
 

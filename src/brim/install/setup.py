@@ -15,7 +15,7 @@ from brim.errors import BrimError
 from brim.files import WINDOWS
 from brim.install.agents import (
     ALL,
-    COMMAND,
+    INJECTION_ONLY,
     PLUGIN,
     Target,
     agent_names,
@@ -45,8 +45,8 @@ class Installed:
     reason: str = ""
     """Why nothing was done; empty if something was."""
     changes: list[SettingsChange] = field(default_factory=list)
-    commands: list[SettingsChange] = field(default_factory=list)
-    """The files of ``/learn``."""
+    further: list[SettingsChange] = field(default_factory=list)
+    """The files of ``/learn``, and settings for a status line alone."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
     hidden: list[str] = field(default_factory=list)
@@ -75,13 +75,15 @@ class Installed:
         agent = change.target.agent
         path = change.target.path
         hooks = ALL
-        has_status_line = False
         if change.record is not None:
             hooks = change.record.hooks
-            has_status_line = change.record.status is not None
         command = None
-        if f"{agent}{COMMAND}" in [learn.target.agent for learn in self.commands]:
-            command = settings_for(agent).learn_called
+        has_status_line = _sets_status_line(change)
+        for other in self.further:
+            if other.target.owner == agent and other.target.is_command:
+                command = settings_for(agent).learn_called
+            elif other.target.owner == agent and _sets_status_line(other):
+                has_status_line = True
         return {
             **change.to_dict(),
             "hooks": list(entries_for(agent, "", hooks=hooks)),
@@ -106,6 +108,11 @@ class Installed:
         }
 
 
+def _sets_status_line(change: SettingsChange) -> bool:
+    """Whether the status line is brim's once *change* is made."""
+    return change.record is not None and change.record.status is not None
+
+
 @dataclass
 class Uninstalled:
     """What ``uninstall`` did, or would do."""
@@ -115,8 +122,8 @@ class Uninstalled:
     broken: list[str]
     """Why some files could not be changed."""
     dry_run: bool
-    commands: list[SettingsChange] = field(default_factory=list)
-    """The files of ``/learn`` that brim had written."""
+    further: list[SettingsChange] = field(default_factory=list)
+    """The files of ``/learn`` that brim had written, and settings for a status line alone."""
     backups: dict[str, str] = field(default_factory=dict)
     served: list[str] = field(default_factory=list)
     """The agents that still start ``brim mcp``."""
@@ -197,7 +204,7 @@ def install(
         result.reason = "; ".join(result.skipped.values())
         return result
     result.budget = installation.budget_edit(token_budget, scope)
-    changes = [*result.changes, *result.commands]
+    changes = [*result.changes, *result.further]
     for change in changes:
         if change.changes:
             change.target.check_writable()
@@ -233,11 +240,24 @@ def _plan(result: Installed, installation: Installation, target: Target, *, stat
         return
     change = installation.plan(target, hooks=result.hooks, status=status)
     result.changes.append(change)
-    if target.scope == "user" and change.record is not None and change.record.hooks != PLUGIN:
-        file = command_target(target.agent, installation.environ)
+    if target.scope == "user":
+        result.further += _plan_further(installation, change, status=status)
+
+
+def _plan_further(
+    installation: Installation, change: SettingsChange, *, status: bool
+) -> Iterator[SettingsChange]:
+    """Yield what becomes of the other files of the agent whose hooks *change* installs."""
+    hooks = ALL if change.record is None else change.record.hooks
+    agent = change.target.agent
+    if hooks != PLUGIN:
+        file = command_target(agent, installation.environ)
         command = plan_command(file, file.read(), installation.records.get(file.path))
         if command is not None:
-            result.commands.append(command)
+            yield command
+    line = installation.plan_status_file(agent, status=status and hooks != INJECTION_ONLY)
+    if line is not None:
+        yield line
 
 
 def _prepare(result: Installed, installation: Installation, *, scope: str, trusting: bool) -> None:
@@ -340,15 +360,16 @@ def uninstall(
     agents = agents or agent_names()
     result = Uninstalled(installation.home, [], [], dry_run, purge=purge)
     for target in installation.targets(agents):
-        _plan_removal(result, installation, target)
+        _plan_removal(result.changes, result, installation, target)
     for path, record in installation.records.items():
-        if record.agent in [f"{agent}{COMMAND}" for agent in agents]:
-            result.commands.append(installation.plan_removal(Target(record.agent, "user", path)))
+        target = Target(record.agent, record.scope, path)
+        if target.owner in agents and target.owner != target.agent:
+            _plan_removal(result.further, result, installation, target)
     backups = [name for record in installation.records.values() for name in record.backups]
     result.leftovers = find_leftovers(installation, backups)
     if dry_run:
         return result
-    result.backups = installation.apply([*result.changes, *result.commands], installing=False)
+    result.backups = installation.apply([*result.changes, *result.further], installing=False)
     for agent in agents:
         if has_plugin(agent, environ):
             result.plugins.append(settings_for(agent).remove_plugin)
@@ -364,16 +385,18 @@ def uninstall(
     return result
 
 
-def _plan_removal(result: Uninstalled, installation: Installation, target: Target) -> None:
-    """Add to *result* how *target* looks without brim; a broken file must not keep brim in the
-    others."""
+def _plan_removal(
+    changes: list[SettingsChange], result: Uninstalled, installation: Installation, target: Target
+) -> None:
+    """Add to *changes* how *target* looks without brim; a broken file, which *result* tells, must
+    not keep brim in the others."""
     is_recorded = target.path in installation.records
     try:
         change = installation.plan_removal(target)
         if change.changes:
             target.check_writable()
         if change.changes or is_recorded:
-            result.changes.append(change)
+            changes.append(change)
     except BrimError as error:
         if is_recorded or target.scope == "user":
             result.broken.append(str(error))

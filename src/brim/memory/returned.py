@@ -20,7 +20,7 @@ MOST_LINES = 40
 LINES = 20
 """Those that are given back at most beside a person's own words."""
 
-FILES = 6
+FILES = 2
 """Lost files that are given back at most: however many were lost, few are opened again."""
 
 COMMANDS = 4

@@ -6,7 +6,7 @@ Agents' limits are settings, compared with the index of requests:
   limits to a person, ``changing`` changes them.
 - ``limits`` is one limit as a person writes it, ``periods`` when it counts from, ``settings`` where
   limits are kept: in the user's ``config.yaml``, which ``writing`` changes.
-- ``standing`` compares limits with the index; ``ahead`` is what the next request will cost,
+- ``standing`` compares limits with the index, and says what the next request will cost,
   ``plans`` how much of a subscription is used. ``decision`` is the table of what happens at a
   limit, in one function without side effects; ``forecast`` says how far the rest reaches.
 - ``amounts`` and ``words`` are how money is said; ``Money`` itself is in ``brim.usd``.
@@ -21,8 +21,8 @@ Programs that call a model reserve money in a ledger before they spend it:
 - ``stored_ledger`` is a ledger in a database: ``orders`` is what is done about one request, in the
   ``books`` of one transaction, which are made of ``rows``; ``ledger_sums`` has every sum in SQL.
   ``waiting`` is the line of requests that wait until others settle. ``team_keys`` are the keys of
-  a team's people, ``team_usage`` what they spent. ``opening`` opens it, in a file (``sqlite_ledger``) or in a server (``postgres_ledger``,
-  ``postgres_database``). ``ledger_book`` shows and changes its limits for a person.
+  a team's people, ``team_usage`` what they spent. ``opening`` opens it, in a file
+  (``sqlite_ledger``) or in a server (``postgres_ledger``, ``postgres_database``). ``ledger_book`` shows and changes its limits for a person.
 """
 
 from __future__ import annotations

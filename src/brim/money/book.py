@@ -13,7 +13,7 @@ from brim.money.amounts import PERCENT, USD
 from brim.money.limits import WARN_SHARE, Spender, SpendingLimit
 from brim.money.periods import SESSION
 from brim.money.settings import LimitSettings
-from brim.money.standing import LimitStanding, PlanReadings, standings
+from brim.money.standing import LAST_REQUESTS, LimitStanding, PlanReadings, next_cost, standings
 from brim.sessions.index import SessionIndex
 from brim.sessions.requests import EVERYTHING
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from brim.money.forecast import Forecast
 
 NO_SESSION = "none yet"
+AT_WORK = 3_600.0
+"""Seconds after its last request in which a session may go on where it was."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,11 @@ class LimitBook:
             limits = self.settings.of_project(project)
         compared: list[LimitStanding] = []
         for limit in limits:
-            compared += standings(
-                [limit],
-                self.index,
-                self._spender(limit),
-                self.now,
-                plans=self.plans,
-                warn=self.warn,
-            )
+            spender = self._spender(limit)
+            for standing in standings(
+                [limit], self.index, spender, self.now, plans=self.plans, warn=self.warn
+            ):
+                compared.append(standing.expecting(self._next_cost(limit)))
         return sorted(compared, key=lambda standing: not standing.is_stopped)
 
     def unread(self, project: str = "") -> list[SpendingLimit]:
@@ -80,20 +79,37 @@ class LimitBook:
             return None
         from brim.money.forecast import LOOKED_AT, forecast  # few limits are near
 
-        project = standing.limit.project
         session = ""
         if standing.limit.period == SESSION:
             session = self._spender(standing.limit).session
         last = self.index.last_requests(
-            project="" if project == EVERYTHING else project, session=session, count=LOOKED_AT
+            project=_filter_of(standing.limit), session=session, count=LOOKED_AT
         )
         return forecast(standing, last)
 
+    def _next_cost(self, limit: SpendingLimit) -> int:
+        """Return what the next request of the newest session would cost; nothing if that session
+        isn't at work any more: hooks stop before it too."""
+        if limit.unit != USD:
+            return 0
+        project = _filter_of(limit)
+        newest = self.index.last_requests(project=project, count=1)
+        if not newest or newest[0].time is None or self.now - newest[0].time > AT_WORK:
+            return 0
+        thread = self.index.last_requests(
+            session=newest[0].session, sub_agent=newest[0].sub_agent, count=LAST_REQUESTS
+        )
+        return next_cost(thread, self.index.prices, self.now)
+
     def _spender(self, limit: SpendingLimit) -> Spender:
-        project = limit.project
-        if project == EVERYTHING:
-            project = ""
         last = []
         if limit.period == SESSION:
-            last = self.index.last_requests(project=project, count=1)
+            last = self.index.last_requests(project=_filter_of(limit), count=1)
         return Spender(limit.project, last[0].session if last else NO_SESSION)
+
+
+def _filter_of(limit: SpendingLimit) -> str:
+    """Return the project whose requests count for *limit*; empty is every project."""
+    if limit.project == EVERYTHING:
+        return ""
+    return limit.project

@@ -99,8 +99,8 @@ def _named(limits: Sequence[SpendingLimit], text: str) -> list[SpendingLimit]:
 def holding(standings: Sequence[LimitStanding]) -> list[LimitStanding]:
     """Return those of *standings* that hold an agent.
 
-    A hook also stops before a request that would go over a limit. What that would cost isn't known
-    here, so without a limit that is reached it's the nearest of which anything is spent.
+    A hook also stops before a request that would go over a limit. What that would cost isn't always
+    known here, so without a limit that is reached it's the nearest of which anything is spent.
     """
     stopped = [standing for standing in standings if standing.is_stopped]
     if stopped:
@@ -112,13 +112,13 @@ def holding(standings: Sequence[LimitStanding]) -> list[LimitStanding]:
     return [next_one]
 
 
-def raised_by_tenth(
-    limits: Sequence[SpendingLimit], stopped: Sequence[LimitStanding]
+def raised_by(
+    percent: int, limits: Sequence[SpendingLimit], stopped: Sequence[LimitStanding]
 ) -> list[SpendingLimit]:
-    """Return *limits*, in which those that are *stopped* have a tenth more until their period
+    """Return *limits*, in which those that are *stopped* have *percent* more until their period
     ends."""
     raised = [
-        standing.limit.raised_by_tenth(standing.spent, standing.now)
+        standing.limit.raised_by(percent, standing.spent, standing.now)
         for standing in stopped
         if standing.limit.unit != PERCENT and standing.limit.amount
     ]

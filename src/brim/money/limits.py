@@ -132,19 +132,19 @@ class SpendingLimit(PlainData):
             return EVERYTHING
         return project_scope(self.project)
 
-    def raised_by_tenth(self, spent: int, now: float) -> SpendingLimit:
-        """Return it with a tenth more until its period ends: above the limit, or above what is
+    def raised_by(self, percent: int, spent: int, now: float) -> SpendingLimit:
+        """Return it with *percent* more until its period ends: above the limit, or above what is
         spent if that is higher."""
         if self.unit == PERCENT:
             raise InputError("a plan's window can't be raised for once: remove its limit instead")
         if self.amount == 0:
             raise InputError("a tenth more than nothing is nothing: set a limit, such as 5/day")
-        tenth = -(-self.amount // 10)
+        addition = -(-self.amount * percent // 100)
         until = end_of(self.period, now)
         if until is None:
             until = FOREVER
         step = CENT if self.unit == USD else THOUSAND
-        raised = min(MOST, max(self.amount_at(now), spent) + tenth)
+        raised = min(MOST, max(self.amount_at(now), spent) + addition)
         if self.amount % step == 0:
             raised = -(-raised // step) * step
         return replace(self, raised_to=raised, raised_until=until)

@@ -6,6 +6,7 @@ Only the provider knows it, so only a fresh reading of its own numbers can hold 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from brim.money.limits import SpendingLimit
 from brim.money.periods import hours_of
@@ -18,18 +19,27 @@ FRESH = 3_600.0
 
 def plan_readings(environ: Mapping[str, str], now: float, agent: str = "") -> PlanReadings:
     """Return what reads the window of a limit for *agent*; without one, the fullest of all."""
-    windows: list[PlanWindow] | None = None
-
-    def read(limit: SpendingLimit) -> PlanReading | None:
-        nonlocal windows
-        if windows is None:
-            windows = current_plan_windows(environ, now, agent)
-        return reading_of(limit, windows, now)
-
-    return read
+    return _PlanReader(environ, now, agent).read
 
 
-def reading_of(limit: SpendingLimit, windows: list[PlanWindow], now: float) -> PlanReading | None:
+class _PlanReader:
+    """Reads the windows once, for the first limit that asks."""
+
+    def __init__(self, environ: Mapping[str, str], now: float, agent: str) -> None:
+        self._environ = environ
+        self._now = now
+        self._agent = agent
+
+    @cached_property
+    def _windows(self) -> list[PlanWindow]:
+        return current_plan_windows(self._environ, self._now, self._agent)
+
+    def read(self, limit: SpendingLimit) -> PlanReading | None:
+        """Return how much is used of the window that *limit* is about."""
+        return _reading_of(limit, self._windows, self._now)
+
+
+def _reading_of(limit: SpendingLimit, windows: list[PlanWindow], now: float) -> PlanReading | None:
     """Return the fullest of the *windows* that are as long as that of *limit*; None if none is."""
     minutes = 60 * hours_of(limit.period)
     fitting = [

@@ -12,10 +12,17 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from brim.money.ahead import LOOKED_AT, next_cost
 from brim.money.limits import WARN_SHARE, Spender
 from brim.money.settings import LimitSettings
-from brim.money.standing import LimitStanding, PlanReadings, nearest, standings
+from brim.money.standing import (
+    LAST_REQUESTS,
+    LimitStanding,
+    PlanReadings,
+    most_next_cost,
+    nearest,
+    next_cost,
+    standings,
+)
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.index import SessionIndex
 
@@ -75,23 +82,29 @@ class Spending:
 
     def answer(self, spender: Spender, now: float, *, looks_ahead: bool = False) -> SpendingAnswer:
         """Return where the limits of *spender* stand; *looks_ahead* includes the next request."""
-        ahead = 0
-        if looks_ahead and spender.session:
-            last = self._index.last_requests(
-                session=spender.session, sub_agent=spender.sub_agent, count=LOOKED_AT
-            )
-            ahead = next_cost(last, self._index.prices, now)
         standing = standings(
-            self._settings.limits,
-            self._index,
-            spender,
-            now,
-            next_cost=ahead,
-            plans=self._plans,
-            warn=self._warn,
+            self._settings.limits, self._index, spender, now, plans=self._plans, warn=self._warn
         )
+        if looks_ahead and spender.session:
+            standing = self._looking_ahead(standing, spender, now)
         problems = [problem for problem in (self._settings.problem, self._index.problem) if problem]
         return SpendingAnswer(tuple(standing), tuple(problems))
+
+    def _looking_ahead(
+        self, standing: list[LimitStanding], spender: Spender, now: float
+    ) -> list[LimitStanding]:
+        """Return *standing* with what the next request will cost; far from every limit, with more
+        than it can cost, since prices take a hook a tenth of its time."""
+        left = [limit.left for limit in standing if limit.counts_money]
+        if not left:
+            return standing
+        last = self._index.last_requests(
+            session=spender.session, sub_agent=spender.sub_agent, count=LAST_REQUESTS
+        )
+        expected = most_next_cost(last)
+        if expected is None or 2 * expected >= min(left):
+            expected = next_cost(last, self._index.prices, now)
+        return [limit.expecting(expected) for limit in standing]
 
 
 def _changed_at(file: AgentFile) -> float:

@@ -1,15 +1,36 @@
-"""Where limits stand: what is spent, what is left, and which of them is nearest."""
+"""Where limits stand: what is spent, what is left, which of them is nearest, and what the next
+request will cost: rather a little too much than too little."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from brim.models.usage import Tokens
 from brim.money.amounts import PERCENT, TOKENS, USD
 from brim.money.decision import HARD, LEVELS, SOFT, level_of
 from brim.money.limits import WARN_SHARE, Spender, SpendingLimit
 from brim.sessions.index import SessionIndex
+from brim.sessions.requests import IndexedRequest
+
+if TYPE_CHECKING:
+    from brim.models.price_list import Prices
+
+TENTH = 10
+"""Percent that a limit is raised by at least."""
+MOST_RAISED = 200
+"""Percent that ``brim limit +N%`` raises a limit by at most: who needs more sets another one."""
+LAST_REQUESTS = 10
+"""How many of a thread's last requests are looked at."""
+NEW_TOKENS = 1_500
+"""Tokens of results and words that the next request is expected to add."""
+MOST_TIMES = 100
+"""Times what a request cost that the next one may cost, if its context is long: what was read from
+the cache is written again, at the price for long prompts, without a discount."""
+LONG = 10 * NEW_TOKENS
+FIVE_MINUTES = 300.0
+HOUR = 3_600.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +101,25 @@ class LimitStanding:
         """Whether prompts are refused."""
         return self.level in (SOFT, HARD)
 
+    def expecting(self, next_cost: int) -> LimitStanding:
+        """Return it with what the next request will cost."""
+        if not self.counts_money:
+            return self
+        return replace(self, next_cost=next_cost)
+
+    @property
+    def percent_to_go_on(self) -> int:
+        """How many percent more, in tens, let two requests like the next one pass; 0 if a person
+        should rather raise the limit."""
+        if self.limit.unit == PERCENT or not self.amount:
+            return 0
+        for percent in range(TENTH, MOST_RAISED + 1, TENTH):
+            limit = self.limit.raised_by(percent, self.spent, self.now)
+            raised = replace(self, limit=limit, next_cost=2 * self.next_cost)
+            if not raised.is_stopped:
+                return percent
+        return 0
+
     def with_spent(self, spent: int) -> LimitStanding:
         """Return it with another sum."""
         return replace(self, spent=spent)
@@ -109,7 +149,6 @@ def standings(
     spender: Spender,
     now: float,
     *,
-    next_cost: int = 0,
     plans: PlanReadings = lambda _: None,
     warn: float = WARN_SHARE,
 ) -> list[LimitStanding]:
@@ -126,8 +165,7 @@ def standings(
                 )
             continue
         spent = spent_of(limit, index, spender, now)
-        expected = next_cost if limit.unit == USD else 0
-        standing.append(LimitStanding(limit, spent, now, expected, limit.resets_at(now), warn))
+        standing.append(LimitStanding(limit, spent, now, 0, limit.resets_at(now), warn))
     return standing
 
 
@@ -146,3 +184,49 @@ def nearest(standing: Sequence[LimitStanding]) -> LimitStanding | None:
 
 def _nearness(standing: LimitStanding) -> tuple[int, float]:
     return LEVELS.index(standing.level), standing.share
+
+
+def next_cost(last: Sequence[IndexedRequest], prices: Prices, now: float) -> int:
+    """Return what the next request of a thread will cost, in micro-dollars.
+
+    Its context is read from the cache, or written again if that has run out, and its answer is as
+    long as the longest of the last ten. *last* are its last requests, the newest first. Without
+    any, and without a price, it's nothing.
+    """
+    if not last:
+        return 0
+    newest = last[0]
+    context = sum(newest.counts)
+    written_for_hour = newest.write_1h > 0
+    output = max(request.output for request in last[:LAST_REQUESTS])
+    read = context if is_warm(newest, now) else 0
+    written = NEW_TOKENS + context - read
+    expected = Tokens(
+        output=output,
+        cache_read=read,
+        cache_write_5m=0 if written_for_hour else written,
+        cache_write_1h=written if written_for_hour else 0,
+        writes_are_input=True,
+    )
+    return prices.request(expected, newest.model, now) or 0
+
+
+def most_next_cost(last: Sequence[IndexedRequest]) -> int | None:
+    """Return more than ``next_cost`` can be, without a look at prices; None if that can't be
+    said."""
+    if not last or sum(last[0].counts) < LONG:
+        return None
+    costs: list[int] = []
+    for request in last:
+        if not request.cost or request.model != last[0].model:
+            return None
+        costs.append(request.cost)
+    return MOST_TIMES * max(costs)
+
+
+def is_warm(newest: IndexedRequest, now: float) -> bool:
+    """Whether the provider's cache still has what *newest* sent."""
+    if newest.time is None:
+        return True
+    lifetime = HOUR if newest.write_1h else FIVE_MINUTES
+    return abs(now - newest.time) < lifetime

@@ -73,13 +73,13 @@ class WaitingLine:
     async def _reserve(self, spend: Spend) -> None:
         reserving = asyncio.ensure_future(spend.__aenter__())
         try:
-            done, _ = await asyncio.wait({reserving}, timeout=self._patience)
-            if not done:  # it may be the loop that was busy, not the ledger
-                done, _ = await asyncio.wait({reserving}, timeout=LOOK)
+            await asyncio.wait({reserving}, timeout=self._patience)
+            if not reserving.done():  # it may be the loop that was busy, not the ledger
+                await asyncio.wait({reserving}, timeout=LOOK)
         except asyncio.CancelledError:
             reserving.cancel()
             raise
-        if not done:
+        if not reserving.done():
             reserving.cancel()
             raise StoreError("the ledger doesn't answer", "lost")
         await reserving

@@ -98,6 +98,11 @@ def _until(standing: LimitStanding) -> str:
     return f"; it resets {resets}"
 
 
+def stopped_sentence(standing: LimitStanding) -> str:
+    """Return what a person reads about a limit that stops agents, with the commands to go on."""
+    return f"{sum_sentence(standing)}{ahead_sentence(standing)} {go_on(standing)}"
+
+
 def go_on(standing: LimitStanding) -> str:
     """Return the commands that let an agent go on after *standing*."""
     limit = standing.limit
@@ -107,7 +112,10 @@ def go_on(standing: LimitStanding) -> str:
     if limit.amount == 0:
         return f"Go on: brim limit remove {_everywhere(limit)}{limit.text}"
     once = {DAY: "Go on for today", TOTAL: "Go on once"}.get(limit.period, "Go on for now")
-    return f"{once}: brim limit {_everywhere(limit)}+10%. For good: {higher}"
+    percent = standing.percent_to_go_on
+    if not percent:
+        return f"Go on: {higher}"
+    return f"{once}: brim limit {_everywhere(limit)}+{percent}%. For good: {higher}"
 
 
 def _everywhere(limit: SpendingLimit) -> str:
@@ -118,7 +126,8 @@ def higher_limit(standing: LimitStanding) -> SpendingLimit:
     """Return a limit of the same kind that leaves room: a round number, at least half as much
     again."""
     limit = standing.limit
-    enough = max(3 * limit.amount // 2, 6 * standing.spent // 5, SMALLEST)
+    ahead = standing.spent + 2 * standing.next_cost
+    enough = max(3 * limit.amount // 2, 6 * standing.spent // 5, ahead, SMALLEST)
     if limit.amount == 0:
         enough = max(enough, DOLLAR)
     step = 1

@@ -196,8 +196,9 @@ def ask_index(
 
 
 def rebuild_index(home: str, sources: list[RuleSource]) -> None:
-    """Bring the index up to date with *sources*, however much has changed."""
-    open_index(home, sources).close()
+    """Bring the index up to date with *sources*, however much has changed. A *home* that was
+    removed stays removed."""
+    open_index(home, sources, makes_folder=False).close()
 
 
 def open_index(
@@ -208,6 +209,7 @@ def open_index(
     in_background: Background | None = None,
     needs_checks: bool = True,
     discard: bool = False,
+    makes_folder: bool = True,
 ) -> RuleIndex:
     """Return the index, as ``RuleReader`` has it; *discard* makes it again."""
     path = os.path.join(home, NAME)
@@ -218,7 +220,12 @@ def open_index(
     from brim.rules.rebuilding import Refresher  # it reads texts, which hooks seldom do
 
     refresher = Refresher(
-        home, sources, limit=limit, in_background=in_background, needs_checks=needs_checks
+        home,
+        sources,
+        limit=limit,
+        in_background=in_background,
+        needs_checks=needs_checks,
+        makes_folder=makes_folder,
     )
     return refresher.refresh(database, discard=discard)
 

@@ -194,22 +194,28 @@ def _now(
     )
     by_number = rules.numbered(numbers[:limit])
     choices = []
+    reasons: dict[str, str] = {}
     for number in numbers[:limit]:
         rule = by_number.get(number)
         if rule is None:
             continue  # another file has the same rule
         if rule.id in meeting_ids:
-            choices.append(_met(rule, situation))
+            when = rule.written_condition
+            if when not in reasons:  # many rules have the same one
+                reasons[when] = _reason_met(rule, situation)
+            activation = BY_WHEN_MUST if rule.must else BY_WHEN
+            choices.append(Choice(rule, Tier.FULL, activation, reasons[when]))
         else:
             reason = f'now: shares "{matches.stems[number]}"'
             choices.append(Choice(rule, Tier.FULL, BY_WORDS, reason))
     return choices, len(numbers) - len(numbers[:limit])
 
 
-def _met(rule: StoredRule, situation: Situation) -> Choice:
+def _reason_met(rule: StoredRule, situation: Situation) -> str:
     case = rule.condition.case_met(situation)
-    reason = f"now: {_case_reason(case)}" if case else TOLD_AT_START
-    return Choice(rule, Tier.FULL, BY_WHEN_MUST if rule.must else BY_WHEN, reason)
+    if case:
+        return f"now: {_case_reason(case)}"
+    return TOLD_AT_START
 
 
 def _in_order(refs: list[RuleRef], scores: dict[int, float]) -> list[RuleRef]:

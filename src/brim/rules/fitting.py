@@ -25,29 +25,21 @@ class LineSize(PlainData):
     units: int = 0
     """Tokens in the vocabulary of the budget."""
     characters: int = 0
-    bytes: int = 0
 
     @classmethod
     def of(cls, rule: StoredRule, tier: Tier, budget: Budget) -> LineSize:
         """Return what *rule* takes at *tier*."""
-        text = rule.text(tier)
-        size = len(text.encode("utf-8", "replace")) if budget.bytes is not None else 0
-        return cls(rule.tokens(tier, budget.encoding), rule.characters(tier), size)
+        return cls(rule.tokens(tier, budget.encoding), rule.characters(tier))
 
     def plus(self, other: LineSize) -> LineSize:
         """Return what both take together."""
-        return LineSize(
-            self.units + other.units,
-            self.characters + other.characters,
-            self.bytes + other.bytes,
-        )
+        return LineSize(self.units + other.units, self.characters + other.characters)
 
     def exchanging(self, old: LineSize, new: LineSize) -> LineSize:
         """Return what is taken with *new* in place of *old*."""
         return LineSize(
             self.units - old.units + new.units,
             self.characters - old.characters + new.characters,
-            self.bytes - old.bytes + new.bytes,
         )
 
 
@@ -57,7 +49,6 @@ class Budget(PlainData):
 
     tokens: int | None
     characters: int | None = None
-    bytes: int | None = None
     encoding: str = "o200k_base"
     """The vocabulary in which lines were counted."""
     ratio: float = 1.0
@@ -101,9 +92,7 @@ class Budget(PlainData):
         frame = len(INTRODUCTION) + len(left_out(uncounted))
         if self.tokens is not None and self.total_tokens(size, uncounted) > self.tokens:
             return False
-        if self.characters is not None and size.characters + frame > self.characters:
-            return False
-        return self.bytes is None or size.bytes + frame <= self.bytes
+        return self.characters is None or size.characters + frame <= self.characters
 
 
 def vocabulary_of(model: str | None) -> tuple[str, float]:

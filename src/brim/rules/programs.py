@@ -28,6 +28,13 @@ WRAPPERS: dict[str, tuple[str, int]] = {
     "time": ("-f -o --format --output", 0),
     "xargs": ("-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file --replace", 0),
     "exec": ("-a", 0),
+    "setpriv": (
+        "--reuid --regid --ruid --euid --rgid --egid --groups --inh-caps --bounding-set"
+        " --securebits --pdeathsig",
+        0,
+    ),
+    "chrt": ("-T -P -D", 1),
+    "taskset": ("", 1),
     "flock": ("-w -E --timeout", 1),
     "strace": ("-e -o -p -s -u", 0),
     "watch": ("-n --interval", 0),

@@ -80,7 +80,7 @@ def _stamped_row(source: RuleSource) -> SourceRow:
 
 class Refresher:
     """Brings the index of *home* up to date with *sources*. *limit*, *in_background* and
-    *needs_checks* are as in ``RuleReader``."""
+    *needs_checks* are as in ``RuleReader``, *makes_folder* is whether a missing *home* is made."""
 
     def __init__(
         self,
@@ -90,8 +90,10 @@ class Refresher:
         limit: int | None,
         in_background: Background | None,
         needs_checks: bool,
+        makes_folder: bool,
     ) -> None:
         self._path = os.path.join(home, NAME)
+        self._makes_folder = makes_folder
         self._sources = sources
         self._limit = limit
         self._start = in_background or _do_nothing
@@ -135,7 +137,8 @@ class Refresher:
     def _write(self, *, discard: bool, reads_words: bool) -> sqlite3.Connection:
         """Make the index anew and put it in place of the old one; return it, open."""
         patience = PATIENCE if self._limit is None else HOOK_PATIENCE
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        if self._makes_folder:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
         with locked(f"{self._path}.lock", patience=patience):
             database = None if discard else opened_whole(self._path, self._sources)
             if database is not None and not self._stale(database, reads_words=reads_words):

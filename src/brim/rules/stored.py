@@ -193,7 +193,7 @@ class StoredRules:
         headings: dict[int, tuple[int, str]] = {}
         sql = (
             "SELECT number, source, section FROM rules"
-            " WHERE source IN (:sources) AND section <> '' AND number IN (:values)"
+            " WHERE +source IN (:sources) AND section <> '' AND number IN (:values)"
         )
         for chunk in _chunks(numbers):
             for number, source, section in self._rows(sql, chunk):
@@ -220,14 +220,14 @@ class StoredRules:
         """Return the rules with these numbers, by number."""
         rules: list[StoredRule] = []
         for chunk in _chunks(list(numbers)):
-            rules += self._read("rules.number IN (:values)", chunk)
+            rules += self._read("rules.number IN (:values)", chunk, by_source=False)
         return {rule.number: rule for rule in rules}
 
     def named(self, names: Iterable[str]) -> list[StoredRule]:
         """Return the rules with these names."""
         rules: list[StoredRule] = []
         for chunk in _chunks(sorted(names)):
-            rules += self._read("rules.name IN (:values)", chunk)
+            rules += self._read("rules.name IN (:values)", chunk, by_source=False)
         return rules
 
     def blocking(
@@ -248,7 +248,7 @@ class StoredRules:
         for chunk in _chunks(sorted(blocks)):
             sql = (
                 "SELECT number, name, text, condition, source FROM rules"
-                " WHERE source IN (:sources) AND number IN (:values) ORDER BY number"
+                " WHERE +source IN (:sources) AND number IN (:values) ORDER BY number"
             )
             for number, name, text, condition, source in self._rows(sql, chunk):
                 rules.append(
@@ -266,7 +266,7 @@ class StoredRules:
         """Return the rules whose when *situation* meets."""
         sql = (
             "SELECT number, digest, must, waits, learned, source, position, condition FROM rules"
-            " WHERE source IN (:sources)"
+            " WHERE +source IN (:sources)"
             " AND number IN (SELECT rule FROM postings WHERE term IN (:values))"
         )
         is_met: dict[str, bool] = {}
@@ -288,7 +288,7 @@ class StoredRules:
         """
         sql = (
             "SELECT must, source, learned, position, number, digest FROM rules"
-            " WHERE source IN (:sources) AND number IN (:values)"
+            " WHERE +source IN (:sources) AND number IN (:values)"
         )
         if not with_waiting:
             sql += " AND NOT waits"
@@ -313,7 +313,7 @@ class StoredRules:
         scores: dict[int, float] = {}
         stems: dict[int, str] = {}
         highest: dict[int, float] = {}
-        for term, postings in self._postings(sorted(query)):
+        for term, postings in self._postings(query).items():
             rarity = log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5))
             factor = query[term] * rarity
             for number, frequency, length in postings:
@@ -325,17 +325,20 @@ class StoredRules:
                     stems[number] = term
         return WordMatches(scores, stems)
 
-    def _postings(self, terms: list[str]) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
-        """Yield each of *terms* with the rules that have it: number, how often, and length."""
+    def _postings(self, terms: Iterable[str]) -> dict[str, list[tuple[int, int, int]]]:
+        """Return those of *terms* that rules have, in their order, each with these rules: number,
+        how often, and length."""
         sql = (
-            "SELECT rules.number, postings.weight, rules.length FROM postings"
+            "SELECT postings.term, rules.number, postings.weight, rules.length FROM postings"
             " JOIN rules ON rules.number = postings.rule"
-            " WHERE rules.source IN (:sources) AND postings.term IN (:values)"
+            " WHERE +rules.source IN (:sources) AND postings.term IN (:values)"
+            " ORDER BY postings.term"
         )
-        for term in terms:
-            rows = list(self._rows(sql, [term]))
-            if rows:
-                yield term, rows
+        postings: dict[str, list[tuple[int, int, int]]] = {}
+        for chunk in _chunks(sorted(terms)):
+            for term, *posting in self._rows(sql, chunk):
+                postings.setdefault(term, []).append(tuple(posting))
+        return postings
 
     def edges(self, numbers: list[int]) -> list[StoredEdge]:
         """Return the edges that touch the rules *numbers*, in one order."""
@@ -343,7 +346,7 @@ class StoredRules:
         columns = (
             "SELECT rules.name, edges.kind, edges.target, edges.weight, sources.kind FROM edges"
             " JOIN rules ON rules.number = edges.rule JOIN sources ON sources.number = rules.source"
-            " WHERE rules.source IN (:sources) AND "
+            " WHERE +rules.source IN (:sources) AND "
         )
         for chunk in _chunks(numbers):
             edges.update(self._rows(f"{columns} edges.rule IN (:values)", chunk))
@@ -352,20 +355,27 @@ class StoredRules:
         return [StoredEdge(*edge) for edge in sorted(edges)]
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Ask the index; ``:sources`` are those that count here, ``:values`` are *values*."""
+        """Ask the index; ``:sources`` are those that count here, ``:values`` are *values*.
+
+        A plus before the source keeps SQLite from looking at all rules of a source, which are most.
+        """
         sql = sql.replace(":sources", self._marks)
         sql = sql.replace(":values", ",".join("?" * len(values)))
         return self._database.execute(sql, [*self._numbers, *values])
 
-    def _read(self, condition: str, values: Sequence[object] = ()) -> list[StoredRule]:
+    def _read(
+        self, condition: str, values: Sequence[object] = (), *, by_source: bool = True
+    ) -> list[StoredRule]:
+        """Return the rules that meet *condition*, which are looked for *by_source* or by it."""
         sql = (
             "SELECT rules.number, rules.name, rules.digest, rules.must, rules.kind,"
             " rules.protected, rules.condition, rules.full, rules.summary, rules.short,"
             " rules.costs, rules.learned, rules.source, rules.position, sources.kind, sources.path,"
             " rules.line, rules.blocks"
-            " FROM rules JOIN sources ON sources.number = rules.source"
-            " WHERE rules.source IN (:sources) AND "
+            " FROM rules JOIN sources ON sources.number = rules.source WHERE "
         )
+        sql += "rules.source" if by_source else "+rules.source"
+        sql += " IN (:sources) AND "
         rules = []
         digests: set[str] = set()
         for row in self._rows(sql + condition, values):

@@ -90,7 +90,7 @@ class StoredChecks:
             chunk = shared[start : start + _CHUNK]
             marks = ",".join("?" * len(chunk))
             rows = f"number IN (SELECT rule FROM check_keys WHERE key IN ({marks}))"  # noqa: S608
-            rules += self._read(rows, chunk)
+            rules += self._read(rows, chunk, source="+source")
         return rules
 
     def _keys(self) -> list[str]:
@@ -102,13 +102,16 @@ class StoredChecks:
         """Return the rules with something that must have run before a turn is over."""
         return [rule for rule in self._read("closing", []) if rule.check.is_before_done]
 
-    def _read(self, condition: str, values: list[str]) -> Iterator[CheckedRule]:
-        """Yield the rules that meet *condition*."""
+    def _read(
+        self, condition: str, values: list[str], *, source: str = "source"
+    ) -> Iterator[CheckedRule]:
+        """Yield the rules that meet *condition*. With a plus before the *source*, SQLite looks for
+        them by the condition."""
         numbers = list(self._sources)
         marks = ",".join("?" * len(numbers))
         sql = (
-            f"SELECT {_COLUMNS} FROM rules WHERE source IN ({marks}) AND {condition}"  # noqa: S608
-            " ORDER BY number"
+            f"SELECT {_COLUMNS} FROM rules"  # noqa: S608
+            f" WHERE {source} IN ({marks}) AND {condition} ORDER BY number"
         )
         for row in self._database.execute(sql, [EVERY_BREACH, *numbers, *values]):
             name, digest, text, number, condition_text, scope, check_text, is_refused = row

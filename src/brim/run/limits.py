@@ -17,14 +17,14 @@ from brim.figures import DOLLAR
 from brim.hooks.notices import notify
 from brim.money.amounts import PERCENT
 from brim.money.budget import Raise
-from brim.money.changing import change_limits, raised_by_tenth, with_new
+from brim.money.changing import change_limits, raised_by, with_new
 from brim.money.decision import BELOW
 from brim.money.limits import Spender, SpendingLimit
 from brim.money.periods import SUBAGENT
 from brim.money.plans import plan_readings
 from brim.money.settings import LimitSettings
 from brim.money.spending import HOOK_BYTES, Spending
-from brim.money.standing import LimitStanding
+from brim.money.standing import TENTH, LimitStanding
 from brim.money.words import sum_sentence, warning
 from brim.sessions.files import AgentFile, ReadingBounds
 from brim.sessions.index import SessionIndex
@@ -197,4 +197,4 @@ def _answered(
         limit = standing.limit
         higher = SpendingLimit(answer.to, limit.unit, limit.period, limit.project, limit.since)
         return with_new(limits, [higher])
-    return raised_by_tenth(limits, [standing])
+    return raised_by(TENTH, limits, [standing])

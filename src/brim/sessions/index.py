@@ -371,7 +371,9 @@ class SessionIndex:
             return ""
         return copy_daily(self.database, self.path, self._clock())
 
-    def checkpoint(self) -> None:
-        """Move the log into the file: a long one makes each hook slower."""
-        with suppress(sqlite3.Error):
-            self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def checkpoint(self, *, above: int = 0) -> None:
+        """Move the log into the file if it has more than *above* bytes: every hook reads all of
+        it."""
+        with suppress(sqlite3.Error, OSError):
+            if os.stat(f"{self.path}-wal").st_size > above:
+                self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

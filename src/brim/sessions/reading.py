@@ -260,13 +260,17 @@ class _UsageReader:
 
     def _take_lines(self, data: bytes, size: int) -> None:
         """Take those lines in the first *size* bytes of *data* that may report something."""
+        first_sign = self.lines.signs[0]
         search = line_signs(self.lines.signs).search
         reports_nothing = self.lines.reports_nothing
         begin = 0
         while begin < size:
             end = data.find(b"\n", begin, size) + 1 or size
-            if not reports_nothing(data, begin, end) and search(data, begin, end):
-                self._take(data[begin:end], self.offset + begin)
+            if not reports_nothing(data, begin, end):
+                # Usage stands near the end of a line, behind all that the model wrote.
+                has_sign = data.rfind(first_sign, begin, end) >= 0 or search(data, begin, end)
+                if has_sign:
+                    self._take(data[begin:end], self.offset + begin)
             begin = end
 
     def _take(self, line: bytes, at: int) -> None:

@@ -43,7 +43,7 @@ def agent_of(format: str) -> str:
     """
     formats = agent_formats()
     if format in formats:
-        return formats[format][0].name
+        return formats[format].name
     return "other"
 
 

@@ -20,15 +20,15 @@ from brim.money.book import LimitBook
 from brim.money.changing import (
     change_limits,
     limits_to_set,
-    raised_by_tenth,
+    raised_by,
     stopped_limit,
     with_new,
     without,
 )
 from brim.money.decision import BELOW, WARNED
 from brim.money.limits import SpendingLimit
-from brim.money.standing import LimitStanding
-from brim.money.words import go_on, sum_sentence
+from brim.money.standing import TENTH, LimitStanding
+from brim.money.words import stopped_sentence
 from brim.sessions.report.usage import UsageFilter, UsageReport, usage_report
 from brim.sessions.requests import EVERYTHING
 from brim.sessions.session_files import SessionFile
@@ -72,7 +72,7 @@ def bar(standing: LimitStanding) -> Bar:
     left = in_unit(standing.left, unit)
     remedy = ""
     if standing.is_stopped:
-        remedy = f"{sum_sentence(standing)} {go_on(standing)}"
+        remedy = stopped_sentence(standing)
     return Bar(standing, spent, left, remedy)
 
 
@@ -197,7 +197,9 @@ def _changed(
             )
             standings = book.standings(project)
         own = [standing for standing in standings if standing.limit.project == project]
-        return raised_by_tenth(limits, [standing for standing in own if standing.is_stopped])
+        stopped = [standing for standing in own if standing.is_stopped]
+        percent = max([standing.percent_to_go_on for standing in stopped], default=TENTH)
+        return raised_by(percent or TENTH, limits, stopped)
     if action not in ("set", "raise"):
         raise InputError(f"a limit isn't changed by {action[:40]!r}")
     new = limits_to_set([text], project, subagent=False, now=workspace.now)

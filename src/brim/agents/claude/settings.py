@@ -13,6 +13,9 @@ from brim.agents.settings import (
     AgentSettings,
     Instructions,
     Plugin,
+    StatusPlace,
+    disable_all_hooks,
+    is_enabled_plugin,
     json_settings,
 )
 from brim.config.places import home_folder
@@ -20,16 +23,9 @@ from brim.config.places import home_folder
 CLAUDE, NESTED, LOCAL = "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"
 
 
-def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
-    """Return what keeps all hooks from running; empty if nothing does."""
-    return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
-
-
 def has_plugin(environ: Mapping[str, str]) -> bool:
     """Whether brim's plugin is enabled, from whichever marketplace it came."""
-    plugins = mapping(json_settings(AGENT.places.user_file(environ)), "enabledPlugins")
-    prefix = f"{PLUGIN_NAME}@"
-    return any(name.startswith(prefix) and plugins[name] is True for name in plugins)
+    return is_enabled_plugin(json_settings(AGENT.places.user_file(environ)))
 
 
 def server_settings(environ: Mapping[str, str], project: str | None) -> list[Mapping[str, Any]]:
@@ -84,10 +80,10 @@ SETTINGS = AgentSettings(
     has_plugin=has_plugin,
     plugin_files=plugin_files,
     remove_plugin="claude plugin uninstall brim@brim",
-    has_status_line=True,
+    status_line=StatusPlace(),
     reads_posix_paths=True,
     own_models="claude-",
-    off_switch=off_switch,
+    off_switch=disable_all_hooks,
     server_settings=server_settings,
     instructions=Instructions(
         files=(CLAUDE, LOCAL, "AGENTS.md"),

@@ -293,7 +293,7 @@ AGENT = Agent(
         has_subagent_files=True,
         compaction_sign=b"compact_boundary",
         writes_answers_late=True,
-        has_usage_lines=True,
+        has_usage_reader=True,
     ),
     native_files=NativeFiles(
         kinds=(

@@ -145,7 +145,13 @@ AGENT = Agent(
         needles=(b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
         repeats_prompts=True,
         compaction_sign=b'"compacted"',
-        has_usage_lines=True,
+        usage_signs=(
+            b'"token_',
+            b'"turn_id"',  # with the next ones it shows where a parent's history ends
+            b'"turn_context"',
+            b'"session_meta"',
+            b'"thread_settings',
+        ),
     ),
     native_files=NativeFiles(
         kinds=("AGENTS.md", "AGENTS.override.md"),

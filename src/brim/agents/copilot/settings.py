@@ -11,32 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.copilot.value import AGENT
-from brim.agents.fields import mapping
 from brim.agents.settings import (
-    PLUGIN_NAME,
     AgentSettings,
     Instructions,
+    StatusPlace,
+    disable_all_hooks,
+    is_enabled_plugin,
     json_settings,
 )
 
 SETTINGS_FILE = "settings.json"
 
 
-def settings_of(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the user's settings say; nothing if they can't be read."""
-    return json_settings(os.path.join(AGENT.places.home(environ), SETTINGS_FILE))
-
-
-def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
-    """Return what keeps all hooks from running; empty if nothing does."""
-    return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
-
-
 def has_plugin(environ: Mapping[str, str]) -> bool:
     """Whether brim's plugin is enabled, from whichever marketplace it came."""
-    plugins = mapping(settings_of(environ), "enabledPlugins")
-    prefix = f"{PLUGIN_NAME}@"
-    return any(name.startswith(prefix) and plugins[name] is True for name in plugins)
+    home = AGENT.places.home(environ)
+    return is_enabled_plugin(json_settings(os.path.join(home, SETTINGS_FILE)))
 
 
 def server_settings(environ: Mapping[str, str], project: str | None) -> list[Mapping[str, Any]]:
@@ -52,9 +42,8 @@ SETTINGS = AgentSettings(
     notes={
         "end a turn": "at the second command or change of a file; other calls are refused",
         "steer a compaction": "brim gives back what the summary dropped",
-        "status line": "add it to the settings yourself",
     },
-    takes_status_line=True,
+    status_line=StatusPlace(file=SETTINGS_FILE, word=AGENT.name),
     learn_file="skills/learn/SKILL.md",
     learn_text="---\nname: learn\n"
     "description: {about}. For /learn, or when asked to keep a rule.\n---\n{task}",
@@ -63,7 +52,7 @@ SETTINGS = AgentSettings(
     has_plugin=has_plugin,
     remove_plugin="copilot plugin uninstall brim@brim",
     allows_comments=True,
-    off_switch=off_switch,
+    off_switch=disable_all_hooks,
     server_settings=server_settings,
     never_fails=True,
     instructions=Instructions(

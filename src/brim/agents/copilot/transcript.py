@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.copilot.value import TOOLS, answer_and_code, is_typed
-from brim.agents.events import Attachment, Compaction, End, ModelSeen, Usage
+from brim.agents.events import Attachment, Compaction, End, Usage
 from brim.agents.fields import count, flag, mapping, text, value
-from brim.agents.lines import Bounded, LineReader, refusal_in
+from brim.agents.lines import Bounded, SessionReader, refusal_in, tokens_of_prompt
 from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
@@ -26,14 +26,11 @@ _HOOKS_WITH_TEXT = ("sessionStart", "preToolUse", "postToolUseFailure", "subagen
 """The hooks whose text is in no other line."""
 
 
-class CopilotEventsReader(LineReader):
+class CopilotEventsReader(SessionReader):
     """Reads one session, line by line."""
 
     tools = TOOLS
 
-    _session = ""
-    _model = ""
-    _window = 0
     _compacts = False
     """Whether a compaction has begun and not ended."""
 
@@ -64,16 +61,6 @@ class CopilotEventsReader(LineReader):
         if read_event is not None and self.told.is_new(f"line:{text(line, 'id')}"):
             read_event(self, data)
 
-    def state(self) -> dict[str, Any]:
-        """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
-        return {"session": self._session, "model": self._model, "window": self._window}
-
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on where the reader stood whose *state* this is."""
-        self._session = text(state, "session")
-        self._model = text(state, "model")
-        self._window = count(state, "window")
-
     # The session
 
     def _start(self, data: Mapping[str, Any]) -> None:
@@ -83,17 +70,11 @@ class CopilotEventsReader(LineReader):
     def _usage(self, data: Mapping[str, Any]) -> None:
         usage = mapping(data, "usage")
         if not self.where["agent"]:
-            self._see_model(text(usage, "model"), count(usage, "maxPromptTokens"))
+            # Its window is what a prompt may hold.
+            self.see_model(text(usage, "model"), count(usage, "maxPromptTokens"))
         thread = text(usage, "accounting", "sourceSessionId") or self._session
         number = count(usage, "accounting", "sequence")
         self._request(usage, f"{thread}/{number}" if number else "", compacts=False)
-
-    def _see_model(self, model: str, window: int) -> None:
-        """Tell the model and its window, which is what a prompt may hold, if they are others."""
-        if (model, window) != (self._model, self._window):
-            self._model = model
-            self._window = window
-            self.tell(ModelSeen, model=model, window=window)
 
     def _request(self, usage: Mapping[str, Any], key: str, *, compacts: bool) -> None:
         """Tell the request of *usage*, if it says what it took."""
@@ -202,15 +183,9 @@ def _id(data: Mapping[str, Any]) -> str:
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens | None:
     """Return what a request took, None if it doesn't say."""
-    prompt = count(usage, "inputTokens")
-    output = count(usage, "outputTokens")
-    read = count(usage, "cacheReadTokens")
-    written = count(usage, "cacheWriteTokens")
-    if not prompt and not output:
-        return None
-    return Tokens(
-        input=max(0, prompt - read - written),
-        cache_read=read,
-        cache_write_5m=written,
-        output=output,
+    return tokens_of_prompt(
+        count(usage, "inputTokens"),
+        count(usage, "outputTokens"),
+        read=count(usage, "cacheReadTokens"),
+        written=count(usage, "cacheWriteTokens"),
     )

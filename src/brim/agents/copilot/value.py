@@ -28,6 +28,8 @@ from brim.agents.agent import (
     Transcripts,
     WindowSeen,
     cut,
+    failed_command,
+    opens_as_typed,
     read_by_event,
 )
 from brim.agents.call import (
@@ -43,7 +45,6 @@ from brim.agents.call import (
     Tools,
 )
 from brim.agents.fields import count, first_text, mapping, parsed_line, text
-from brim.files import data_lines
 
 EVENTS = {
     "UserPromptSubmit": AgentEvent("prompt", injects=True),
@@ -144,8 +145,7 @@ def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
-    error = text(data, "error") or "failed"
-    return {"output": error, "error": error}
+    return failed_command(text(data, "error") or "failed", None)
 
 
 def _read_stop(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,10 +171,7 @@ def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
     output, code = answer_and_code(text(result, "text_result_for_llm"))
     if text(result, "result_type") in ("", "success") and not code:
         return {"output": output}
-    error = output or "failed"
-    if code:
-        error = f"Exit code {code}\n{output}"  # as other agents say it
-    return {"event": "tool_failed", "output": output, "error": error}
+    return {"event": TOOL_FAILED, **failed_command(output, code)}
 
 
 _read_event = read_by_event(
@@ -201,8 +198,7 @@ def answer_and_code(output: str) -> tuple[str, int | None]:
 
 def is_typed(words: str) -> bool:
     """Return whether a person typed *words*, the text of a prompt."""
-    opening = words.lstrip()[:200].lower()
-    return bool(opening) and not opening.startswith(data_lines(__file__, "openings.txt"))
+    return opens_as_typed(words, __file__)
 
 
 # Its files ----------------------------------------------------------------------------------------
@@ -277,7 +273,11 @@ AGENT = Agent(
         readers={"copilot-events": "CopilotEventsReader"},
         needles=(b"session.usage_record", b"session.compaction_complete", b"session.start"),
         compaction_sign=b"session.compaction_complete",
-        has_usage_lines=True,
+        usage_signs=(
+            b"session.usage_record",
+            b"session.compaction_complete",
+            b"session.start",
+        ),
     ),
     native_files=NativeFiles(
         kinds=(

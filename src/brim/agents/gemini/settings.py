@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
+from brim.agents.agent import named_context_files
 from brim.agents.fields import items, value
 from brim.agents.gemini.value import AGENT
 from brim.agents.settings import (
-    PLUGIN_NAME,
     AgentSettings,
     Instructions,
     Plugin,
-    json_settings,
+    is_enabled_extension,
+    user_and_project,
 )
 
 MANIFEST = "gemini-extension.json"
@@ -29,33 +29,18 @@ def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
 
 
 def has_plugin(environ: Mapping[str, str]) -> bool:
-    """Whether brim's extension is there and enabled: of the rules about it, the last one counts."""
-    folder = os.path.join(AGENT.places.home(environ), "extensions")
-    enablement = json_settings(os.path.join(folder, "extension-enablement.json"))
-    rules = items(enablement, PLUGIN_NAME, "overrides")
-    if rules and str(rules[-1]).startswith("!"):
-        return False
-    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, MANIFEST))
+    """Whether brim's extension is there and enabled."""
+    return is_enabled_extension(AGENT.places.home(environ), MANIFEST)
 
 
 def server_settings(environ: Mapping[str, str], project: str | None) -> list[Mapping[str, Any]]:
     """Return the user's settings and the project's."""
-    paths = [AGENT.places.user_file(environ)]
-    if project is not None:
-        paths.append(AGENT.places.project_file(project))
-    return [json_settings(path) for path in paths]
+    return user_and_project(AGENT.places, environ, project)
 
 
 def files_by_settings(environ: Mapping[str, str], project: str | None) -> tuple[str, ...]:
     """Return what the settings call files of rules here, apart from ``GEMINI.md``."""
-    names: list[str] = []
-    for settings in server_settings(environ, project or None):
-        named = value(settings, "context", "fileName")
-        if isinstance(named, str):
-            named = [named]
-        if isinstance(named, list):
-            names += [name for name in named if isinstance(name, str)]
-    return tuple(names)
+    return named_context_files(AGENT.places, environ, project or "")
 
 
 def plugin_files(plugin: Plugin) -> dict[str, Any]:

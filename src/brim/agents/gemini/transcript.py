@@ -17,7 +17,7 @@ from brim.agents.call import Event
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
 from brim.agents.gemini.value import TOOLS, is_typed, words
-from brim.agents.lines import LineReader, refusal_in
+from brim.agents.lines import LineReader, SessionReader, refusal_in, tokens_of_prompt
 from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
@@ -46,14 +46,12 @@ _ROLES = {"user": "user", "gemini": "assistant", "error": "error"}
 _AROUND = r"</?untrusted_context>\n?|^Process Group PGID: \d+\n?"
 
 
-class GeminiTranscriptReader(LineReader):
+class GeminiTranscriptReader(SessionReader):
     """Reads one record, line by line."""
 
     tools = TOOLS
 
-    _session = ""
     _agent = ""
-    _model = ""
     _began = False
     """Whether anything was told before this line."""
 
@@ -109,28 +107,22 @@ class GeminiTranscriptReader(LineReader):
 
     def state(self) -> dict[str, Any]:
         """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
-        return {"session": self._session, "agent": self._agent, "model": self._model}
+        return {**super().state(), "agent": self._agent}
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on where the reader stood whose *state* this is."""
-        self._session = text(state, "session")
+        super().resume(state)
         self._agent = text(state, "agent")
-        self._model = text(state, "model")
 
     def _message(self, message: Mapping[str, Any], kind: str, id: str) -> None:
         if kind == "gemini":
-            self._see_model(text(message, "model"))
+            self.see_model(text(message, "model"))
         if kind in _TYPES:
             self._words(message, kind, id)
         if kind == "gemini":
             self._usage(mapping(message, "tokens"), id)
             for call in items(message, "toolCalls"):
                 self._call(call)
-
-    def _see_model(self, model: str) -> None:
-        if model and model != self._model:
-            self._model = model
-            self.tell(ModelSeen, model=model)
 
     def _words(self, message: Mapping[str, Any], kind: str, id: str) -> None:
         content = _content_of(message, kind)
@@ -146,7 +138,12 @@ class GeminiTranscriptReader(LineReader):
     def _usage(self, sizes: Mapping[str, Any], id: str) -> None:
         """Tell the request that the message *id* reports the *sizes* of."""
         output = count(sizes, "output") + count(sizes, "thoughts")
-        usage = _tokens(count(sizes, "input"), count(sizes, "cached"), output, count(sizes, "tool"))
+        usage = tokens_of_prompt(
+            count(sizes, "input"),
+            output,
+            read=count(sizes, "cached"),
+            tools=count(sizes, "tool"),
+        )
         if usage is not None and self.told.is_new(f"usage:{id}", usage):
             self.tell(Usage, tokens=usage, model=self._model, request=id)
 
@@ -186,16 +183,6 @@ def _everything(message: object) -> str:
         texts.append(str(value(call, "args") or ""))
         texts.append(answered(items(call, "result")))
     return "\n".join(filter(None, texts))
-
-
-def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
-    """Return what a request or a run took.
-
-    Its *prompt* contains what was *read* from a cache, but no *tool* use.
-    """
-    if not prompt and not output:
-        return None
-    return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
 # The stream ---------------------------------------------------------------------------------------
@@ -342,7 +329,7 @@ def _run_tokens(sums: object) -> Tokens | None:
     output = count(sums, "output_tokens")
     if prompt or output:
         output += max(0, count(sums, "total_tokens") - prompt - output)
-    return _tokens(prompt, count(sums, "cached"), output)
+    return tokens_of_prompt(prompt, output, read=count(sums, "cached"))
 
 
 def answered(parts: list[Any]) -> str:

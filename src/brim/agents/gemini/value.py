@@ -21,10 +21,11 @@ from brim.agents.agent import (
     Places,
     Transcripts,
     WindowSeen,
+    named_context_files,
     read_by_event,
 )
 from brim.agents.call import AFTER_TOOL, PROMPT, STOP, TOOL_FAILED, Tools
-from brim.agents.fields import count, json_file, mapping, parsed_line, text, text_of, value
+from brim.agents.fields import count, mapping, parsed_line, text, text_of
 
 EVENTS = {
     "SessionStart": AgentEvent("session_start", injects=True),
@@ -153,14 +154,7 @@ def kinds_by_settings(
     environ: Mapping[str, str], project: str, kinds: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return *kinds* and what the settings call such files here."""
-    names = list(kinds)
-    for path in (PLACES.user_file(environ), PLACES.project_file(project)):
-        file_names = value(json_file(path), "context", "fileName")
-        if isinstance(file_names, str):
-            file_names = [file_names]
-        if isinstance(file_names, list):
-            names += [name for name in file_names if isinstance(name, str)]
-    return tuple(names)
+    return (*kinds, *named_context_files(PLACES, environ, project))
 
 
 AGENT = Agent(
@@ -182,7 +176,7 @@ AGENT = Agent(
         },
         needles=(b'"tokens"', b'"sessionId"', b'"$set"'),
         compaction_sign=b"<state_snapshot>",
-        has_usage_lines=True,
+        usage_signs=(b'"tokens"', b'"sessionId"', b'"$set"'),
     ),
     native_files=NativeFiles(
         kinds=("GEMINI.md",), users_of=("gemini",), kinds_by_settings=kinds_by_settings

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from brim.agents.events import Attachment, Compaction, ModelSeen, Usage
+from brim.agents.events import Attachment, Compaction, Usage
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value
 from brim.agents.gemini.transcript import answered, failure
-from brim.agents.lines import LineReader, refusal_in
+from brim.agents.lines import SessionReader, refusal_in, tokens_of_prompt
 from brim.agents.qwen.value import TOOLS, is_typed, shell_answer
 from brim.agents.times import seconds
 from brim.models.usage import Tokens
@@ -28,13 +28,10 @@ _CONTEXT = "<qwen:user-prompt-submit-context>"
 """How a part begins that a hook said."""
 
 
-class QwenChatReader(LineReader):
+class QwenChatReader(SessionReader):
     """Reads one session, line by line."""
 
     tools = TOOLS
-
-    _model = ""
-    _window = 0
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -62,15 +59,6 @@ class QwenChatReader(LineReader):
             self._assistant(line)
         else:
             self._result(line)
-
-    def state(self) -> dict[str, Any]:
-        """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
-        return {"model": self._model, "window": self._window}
-
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on where the reader stood whose *state* this is."""
-        self._model = text(state, "model")
-        self._window = count(state, "window")
 
     # What the client notes
 
@@ -122,7 +110,7 @@ class QwenChatReader(LineReader):
 
     def _assistant(self, line: Mapping[str, Any]) -> None:
         if not self.where["agent"]:
-            self._see_model(text(line, "model"), count(line, "contextWindowSize"))
+            self.see_model(text(line, "model"), count(line, "contextWindowSize"))
         parts = items(line, "message", "parts")
         words = [part for part in parts if not flag(part, "thought")]
         self.say("assistant", text_of(words), id=text(line, "uuid"))
@@ -130,12 +118,6 @@ class QwenChatReader(LineReader):
             call = mapping(part, "functionCall")
             if call:
                 self.call(text(call, "id"), text(call, "name"), value(call, "args"))
-
-    def _see_model(self, model: str, window: int) -> None:
-        if model and (model, window) != (self._model, self._window):
-            self._model = model
-            self._window = window
-            self.tell(ModelSeen, model=model, window=window)
 
     def _result(self, line: Mapping[str, Any]) -> None:
         parts = items(line, "message", "parts")
@@ -175,9 +157,5 @@ def _sub_agent_in(prompt: str) -> str:
 def _tokens(event: Mapping[str, Any]) -> Tokens | None:
     """Return what a request took, None if it doesn't say. Thoughts may be output or beside it."""
     prompt = count(event, "input_token_count")
-    read = min(count(event, "cached_content_token_count"), prompt)
-    output = count(event, "output_token_count")
-    output = max(output, count(event, "total_token_count") - prompt)
-    if not prompt and not output:
-        return None
-    return Tokens(input=prompt - read, cache_read=read, output=output)
+    output = max(count(event, "output_token_count"), count(event, "total_token_count") - prompt)
+    return tokens_of_prompt(prompt, output, read=count(event, "cached_content_token_count"))

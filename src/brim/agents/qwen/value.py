@@ -23,6 +23,9 @@ from brim.agents.agent import (
     Transcripts,
     WindowSeen,
     cut,
+    failed_command,
+    named_context_files,
+    opens_as_typed,
     read_by_event,
 )
 from brim.agents.call import (
@@ -34,8 +37,7 @@ from brim.agents.call import (
     HookCall,
     Tools,
 )
-from brim.agents.fields import count, json_file, mapping, parsed_line, text, text_of, value
-from brim.files import data_lines
+from brim.agents.fields import count, mapping, parsed_line, text, text_of
 
 EVENTS = {
     "SessionStart": AgentEvent("session_start", injects=True),
@@ -115,10 +117,7 @@ def _read_result(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_failure(data: Mapping[str, Any]) -> dict[str, Any]:
     output, code = shell_answer(text(data, "error"))
-    error = output or "failed"
-    if code:
-        error = f"Exit code {code}\n{output}"  # as other agents say it
-    return {"output": output, "error": error}
+    return failed_command(output, code)
 
 
 read_own = read_by_event(
@@ -142,8 +141,7 @@ def shell_answer(answered: str) -> tuple[str, int | None]:
 
 def is_typed(words: str) -> bool:
     """Return whether a person typed *words*, the text of a prompt."""
-    opening = words.lstrip()[:200].lower()
-    return bool(opening) and not opening.startswith(data_lines(__file__, "openings.txt"))
+    return opens_as_typed(words, __file__)
 
 
 # Its files ----------------------------------------------------------------------------------------
@@ -188,24 +186,11 @@ PLACES = Places(
 )
 
 
-def names_in_settings(settings: object) -> list[str]:
-    """Return what *settings* call the files with rules."""
-    names = value(settings, "context", "fileName")
-    if isinstance(names, str):
-        names = [names]
-    if not isinstance(names, list):
-        return []
-    return [name for name in names if isinstance(name, str)]
-
-
 def kinds_by_settings(
     environ: Mapping[str, str], project: str, kinds: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return *kinds* and what the settings call such files here."""
-    names = list(kinds)
-    for path in (PLACES.user_file(environ), PLACES.project_file(project)):
-        names += names_in_settings(json_file(path))
-    return tuple(names)
+    return (*kinds, *named_context_files(PLACES, environ, project))
 
 
 AGENT = Agent(
@@ -225,7 +210,7 @@ AGENT = Agent(
         readers={"qwen-chat": "QwenChatReader"},
         needles=(b"qwen-code.api_response", b'"usageMetadata"', b"chat_compression"),
         compaction_sign=b"chat_compression",
-        has_usage_lines=True,
+        usage_signs=(b"qwen-code.api_response", b"chat_compression"),
     ),
     native_files=NativeFiles(
         kinds=("QWEN.md", "AGENTS.md"),

@@ -352,6 +352,10 @@ def _edit_native(old: RuleEntry, workspace: Workspace, options: Namespace) -> in
     return emit(result, view, options.as_json)
 
 
+_CHECKS_FIELD = {"on": "", "off": "off"}
+"""What a file says of each choice: a rule is checked unless it says otherwise."""
+
+
 def _edited_fields(options: Namespace) -> dict[str, object]:
     """Return the keys that the options change; an empty value removes one."""
     fields: dict[str, object] = {}
@@ -360,21 +364,24 @@ def _edited_fields(options: Namespace) -> dict[str, object]:
     if options.when:
         fields["when"] = one_or_list([value for value in options.when if value])
     if options.block:
-        blocks = checked_blocks([with_kind(block) for block in options.block if block])
-        fields["block"] = [short_block(block) for block in blocks]
+        fields["block"] = [short_block(block) for block in _typed_blocks(options.block)]
     if options.before_done:
         fields["before_done"] = options.before_done.strip()
     if options.passes:
-        patterns = checked_blocks([with_kind(pattern) for pattern in options.passes if pattern])
-        fields["passes"] = [short_block(pattern) for pattern in patterns]
+        fields["passes"] = [short_block(block) for block in _typed_blocks(options.passes)]
     if options.checks:
-        fields["checks"] = "off" if options.checks == "off" else ""
+        fields["checks"] = _CHECKS_FIELD[options.checks]
     return fields
 
 
+def _typed_blocks(typed: list[str]) -> tuple[str, ...]:
+    """Return what was *typed* as blocks; an empty text is none."""
+    blocks = filter(None, typed)
+    return checked_blocks(list(map(with_kind, blocks)))
+
+
 def _new_blocks(options: Namespace, old: RuleEntry) -> list[str]:
-    blocks = checked_blocks([with_kind(block) for block in options.block if block])
-    return [block for block in blocks if block not in old.rule.block]
+    return [block for block in _typed_blocks(options.block) if block not in old.rule.block]
 
 
 def _in_editor(paragraph: str) -> str:

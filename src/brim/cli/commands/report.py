@@ -6,7 +6,7 @@ import os
 import time
 from argparse import Namespace
 
-from brim.cli.options import add_json, command, here, option, own_prices, settings, whole_number
+from brim.cli.options import add_json, command, lenient_workspace, option, own_prices, whole_number
 from brim.cli.output import counted, cut, dollars, emit, lines, note, paint
 from brim.cli.progress import ReadingProgress
 from brim.cli.tables import facts, heading, table
@@ -125,7 +125,7 @@ def look(
             index=None if paths else index_path(os.environ),
             cache=findings_cache(os.environ),
             home=home_folder(os.environ),
-            models=own_prices(settings()),
+            models=own_prices(lenient_workspace().config),
             now=time.time(),
             on_read=progress,
             most=most,
@@ -140,7 +140,7 @@ def show_summary(overview: Overview, rules: str = "") -> None:
     if overview.reading.broken_lines:
         note(f"{counted(overview.reading.broken_lines, 'broken line')} left out")
     if overview.bill.sessions:
-        print(summary(overview, rules, installed=is_installed(here())))
+        print(summary(overview, rules, installed=is_installed(lenient_workspace())))
         return
     text = "no sessions"
     if overview.project:
@@ -163,7 +163,7 @@ def audit_here(days: int, *, size_limit: int | None = None) -> RuleAudit | None:
 
     None if these have more bytes than *size_limit*.
     """
-    workspace = here()
+    workspace = lenient_workspace()
     entries = [entry for entry in workspace.rulebook.entries() if entry.state == ACTIVE]
     place = CallPlace(
         folder=workspace.cwd,

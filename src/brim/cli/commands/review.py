@@ -212,31 +212,50 @@ def _dismiss(book: Rulebook, name: str) -> None:
 
 def _decide(options: Namespace) -> int:
     workspace = here()
-    book = workspace.rulebook
-    by_name = {item.rule.name: item for item in book.inbox.notes()}
-    checks = {entry.name: entry for entry in proposed_checks(book)}
+    notes = {item.rule.name: item for item in workspace.rulebook.inbox.notes()}
+    checks = {entry.name: entry for entry in proposed_checks(workspace.rulebook)}
     for name in options.ids:
-        if name in checks and name not in by_name:
-            continue
-        if name not in by_name:
-            raise InputError(f"nothing here is called {name!r}: 'brim rules review' lists it")
-        project = by_name[name].project
-        if project not in ("", workspace.project):
-            raise InputError(f"{name} is about {project}: run it there")
-    names: list[str] = []
+        _need_proposal(name, notes, checks, workspace)
+    names = []
     for name in options.ids:
-        if name not in by_name:
-            _decide_check(checks[name], workspace, yes=options.action == "accept")
-            names.append(name)
-            if not options.as_json:
-                verb = "checks" if options.action == "accept" else "doesn't check"
-                print(printable(f"brim {verb} {name}: {cut(checks[name].rule.text, LONGEST)}"))
-        elif options.action == "accept":
-            names.append(_accept(by_name[name], options.text, workspace, options))
+        if name in notes:
+            names.append(_decide_note(notes[name], workspace, options))
         else:
-            _dismiss(book, name)
-            names.append(name)
-            if not options.as_json:
-                print(printable(f"Dismissed {name}"))
-    book.open_index().close()
+            names.append(_decide_listed_check(checks[name], workspace, options))
+    workspace.rulebook.open_index().close()
     return emit({f"{options.action}ed": names}, "", options.as_json)
+
+
+def _need_proposal(
+    name: str, notes: dict[str, InboxNote], checks: dict[str, RuleEntry], workspace: Workspace
+) -> None:
+    """Raise an ``InputError`` if nothing that waits in this project has that name."""
+    if name not in notes and name not in checks:
+        raise InputError(f"nothing here is called {name!r}: 'brim rules review' lists it")
+    if name not in notes:
+        return
+    project = notes[name].project
+    if project not in ("", workspace.project):
+        raise InputError(f"{name} is about {project}: run it there")
+
+
+def _decide_note(item: InboxNote, workspace: Workspace, options: Namespace) -> str:
+    """Make a rule of a note, or take it away; return the name."""
+    if options.action == "accept":
+        return _accept(item, options.text, workspace, options)
+    _dismiss(workspace.rulebook, item.rule.name)
+    if not options.as_json:
+        print(printable(f"Dismissed {item.rule.name}"))
+    return item.rule.name
+
+
+def _decide_listed_check(entry: RuleEntry, workspace: Workspace, options: Namespace) -> str:
+    """Let brim check a rule or not, and return its name."""
+    accepts = options.action == "accept"
+    _decide_check(entry, workspace, yes=accepts)
+    verb = "doesn't check"
+    if accepts:
+        verb = "checks"
+    if not options.as_json:
+        print(printable(f"brim {verb} {entry.name}: {cut(entry.rule.text, LONGEST)}"))
+    return entry.name

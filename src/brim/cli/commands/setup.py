@@ -116,7 +116,7 @@ def _ask_for_trust(options: Namespace) -> None:
 
 def _show(result: Installed) -> None:
     if result.dry_run:
-        show_differences([*result.changes, *result.commands])
+        show_differences([*result.changes, *result.further])
     rows = [_agent_row(agent, dry_run=result.dry_run) for agent in result.agents]
     _print_agents(rows, "backup", result.backups)
     if result.hidden:
@@ -270,7 +270,7 @@ def _show_uninstalled(result: Uninstalled) -> None:
             _note_leftovers(result.leftovers)
         return
     if result.dry_run:
-        show_differences([*result.changes, *result.commands])
+        show_differences([*result.changes, *result.further])
     rows = [_uninstalled_row(agent, dry_run=result.dry_run) for agent in result.agents]
     _print_agents(rows, "backup with brim", result.backups)
     if result.dry_run:

@@ -11,13 +11,13 @@ from functools import partial
 from brim.cli.commands.report import audit_here, look, one_line
 from brim.cli.first_look import no_sessions_view, past_view
 from brim.cli.gauge import plan_lines
-from brim.cli.options import add_json, command, here, own_prices
+from brim.cli.options import add_json, command, lenient_workspace, own_prices
 from brim.cli.output import counted, dollars, emit, home_path, lines, note, printable
 from brim.cli.tables import facts, table
 from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
-from brim.money.words import go_on, sum_sentence
+from brim.money.words import stopped_sentence, sum_sentence
 from brim.rules.state import RulesState
 from brim.run.watch import read_session
 from brim.sessions.report.overview import DAYS
@@ -72,8 +72,7 @@ def status(options: Namespace) -> int:
     Example:
       brim --json
     """
-    workspace = here()
-    workspace.goes_on = True  # a project that can't be read is something to attend to
+    workspace = lenient_workspace()  # a project that can't be read is something to attend to
     installed = is_installed(workspace)
     most = None
     if installed:
@@ -156,7 +155,7 @@ def _money_line(status: HomeStatus) -> str:
     """Return what stopped an agent and how to go on; else where every limit stands."""
     stopped = [standing for standing in status.limits if standing.is_stopped]
     if stopped:
-        return f"stopped: {sum_sentence(stopped[0])} {go_on(stopped[0])}"
+        return f"stopped: {stopped_sentence(stopped[0])}"
     if status.limits:
         return ", ".join(sum_sentence(standing)[:-1] for standing in status.limits)
     return f"{dollars(status.spent_today)} spent today, no limit"

@@ -114,11 +114,9 @@ class CheckedCall:
     @cached_property
     def invocations(self) -> list[Invocation]:
         """The commands that it runs."""
-        if self.call.words:
-            return invocations(list(self.call.words))
-        if not self.call.command:
+        if not self.command:
             return []
-        return invocations(self.command)
+        return invocations(list(self.call.words) or self.command)
 
     @cached_property
     def file_acts(self) -> list[FileAct]:

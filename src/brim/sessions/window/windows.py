@@ -37,9 +37,6 @@ SOURCES = {
 REPORTED = "reported"
 """The key of a session's state under which the client's report is stored."""
 
-SAID_TOTAL = "said total"
-"""The key under which the client's own sum of the session is stored."""
-
 GUESSES = ("family", "default")
 """Sources of a window that are no reason to warn: the model isn't known."""
 
