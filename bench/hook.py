@@ -25,7 +25,7 @@ from typing import Any
 
 from brim.config.trust import trust
 from brim.rules.accepted import AcceptedRules
-from brim.rules.writing import paragraph_of
+from brim.rules.paragraphs import paragraph_of
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from rules import make
@@ -292,7 +292,7 @@ def write_rules(home: Path, project: Path) -> None:
     """Write 200 rules into the user's file and 800 into the project's: three in a hundred are for
     every situation."""
     rng = random.Random(1)
-    behaviors, _, _ = make(1_000, 1)
+    behaviors, _ = make(1_000, 1)
     paragraphs = []
     for number, behavior in enumerate(behaviors):
         fields: dict[str, object] = {"text": behavior.canonical, "summary": behavior.summary}

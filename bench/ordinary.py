@@ -19,7 +19,7 @@ from typing import Any
 from brim.hooks.process import answer_to
 from brim.money.changing import change_limits, limits_to_set
 from brim.money.words import STOPPED_BY
-from brim.rules.writing import paragraph_of
+from brim.rules.paragraphs import paragraph_of
 from brim.sessions.index import SessionIndex
 from brim.sessions.repository import project_of
 from brim.sessions.requests import EVERYTHING, project_scope
@@ -181,7 +181,7 @@ def run(client: str) -> dict[str, str]:
     sums = {
         "sessions": str(len(ORDINARY)),
         "calls": str(kinds["calls"]),
-        "spent": f"${spent / 1e6:.2f}",
+        "spent": f"${int(spent) / 1e6:.2f}",
     }
     return {**sums, **{kind: str(kinds[kind]) for kind in ("limit", "block", "loop")}}
 

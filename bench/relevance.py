@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from brim.rules.globs import matches
+from brim.rules.paragraphs import paragraph_of
 from brim.rules.prose import inferred_condition
 from brim.rules.stems import stems_of
 from brim.rules.when import PATH
-from brim.rules.writing import paragraph_of
 from brim.tokens.engines import encoding_counter
 from measure import say
 from report import arguments, finish, table, this_machine

@@ -116,7 +116,7 @@ def _conversation(
         bill.read += read
         bill.written += written
         cached = texts
-    return micros / 1e6
+    return int(micros) / 1e6
 
 
 def cheapest(bills: dict[str, Bill]) -> str | None:

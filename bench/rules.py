@@ -1,5 +1,4 @@
-"""Behaviors to plan with: rules as people write them, their activations and their costs, made from
-a seed."""
+"""Rules as people write them, and their activations, made from a seed."""
 
 from __future__ import annotations
 
@@ -8,11 +7,8 @@ import random
 import re
 from functools import cache
 
-from brim.rules import Rule, StoredCosts, Tier
-from brim.rules.text import item_text
-from brim.tokens import counter_for
+from brim.rules import Rule
 
-ENCODING = "o200k_base"
 TEXTS = 1_000
 """How many different texts there are; above that they repeat, so that making them takes no longer
 than planning."""
@@ -23,7 +19,7 @@ NOTED = 0.05
 """The share that nobody has confirmed yet."""
 
 Pairs = list[tuple[str, float]]
-Made = tuple[list[Rule], Pairs, StoredCosts]
+Made = tuple[list[Rule], Pairs]
 
 VERBS = (
     "Use",
@@ -87,7 +83,7 @@ def _texts() -> tuple[tuple[str, str], ...]:
 
 
 def make(number: int, seed: int) -> Made:
-    """Return behaviors, their activations, and their costs as a store would have them.
+    """Return behaviors and their activations.
 
     The engine ends with a logistic curve, so many are near 0 or 1; what is under 0.05 is 0.
     """
@@ -95,7 +91,6 @@ def make(number: int, seed: int) -> Made:
     texts = rng.sample(_texts(), min(number, TEXTS))
     tags = ("git", "python", "testing", "style", "docs")
     behaviors, pairs = [], []
-    items: dict[tuple[str, int], tuple[int, int]] = {}
     for i in range(number):
         canonical, summary = texts[i % len(texts)]
         constraint = i < CONSTRAINTS
@@ -111,12 +106,5 @@ def make(number: int, seed: int) -> Made:
         activation = 1 / (1 + math.exp(-10 * (rng.betavariate(2, 3) - 0.3)))
         behaviors.append(made)
         pairs.append((made.id, activation if activation >= 0.05 else 0.0))
-        for tier in (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY):
-            items[made.id, tier.value] = _cost(item_text(made, tier))
     rng.shuffle(pairs)
-    return behaviors, pairs, StoredCosts(items, encoding=ENCODING)
-
-
-@cache
-def _cost(lines: str) -> tuple[int, int]:
-    return int(counter_for("gpt-4o").count(lines)), len(lines)
+    return behaviors, pairs

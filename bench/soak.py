@@ -393,7 +393,7 @@ class Soak:
         """Add up what the agents did; each must have compacted, and the limits must have held
         some."""
         self.done.requests = sum(agent.requests for agent in agents)
-        self.done.dollars = round(sum(agent.spent for agent in agents) / 1e6, 2)
+        self.done.dollars = round(sum(int(agent.spent) for agent in agents) / 1e6, 2)
         self.done.held = sum(agent.held for agent in agents)
         self.done.compactions = sum(agent.compactions for agent in agents)
         self.done.prompts = sum(len(agent.asked) for agent in agents)

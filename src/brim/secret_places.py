@@ -151,7 +151,7 @@ def _secret_cells(cells: list[str], columns: list[int], at: int) -> list[Place]:
 # Sentences ----------------------------------------------------------------------------------------
 
 FOREIGN = (
-    r"mot de passe|mdp|contraseña|contrasena|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード"
+    r"mot de passe|mdp|contraseña|contrasena|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|パスワード"
     r"|비밀번호|lösenord|parola|kennwort|passwort|heslo|salasana|adgangskode|şifre|parol"
 )
 SAID_WORDS = ("pass", "pw", "cred", "login", "log in", "account")

@@ -88,6 +88,8 @@ class Model:
         self.thinks: bool = False
         """Whether Anthropic's answers begin with a thinking block, bound to the request that it
         answers."""
+        self.breaks_off: bool = False
+        """Whether streams end in their middle, as when a connection is lost."""
         self.requests: list[Request] = []
         """Everything that it was asked, in order."""
         self._failures: list[int] = []
@@ -162,7 +164,8 @@ class Model:
                 return refused.status, wire.error(refused), None
             request.status, request.usage = 200, wire.usage(reply)
         if body.get("stream"):
-            return 200, {}, list(wire.events(reply, body))
+            events = list(wire.events(reply, body))
+            return 200, {}, events[: len(events) // 2] if self.breaks_off else events
         return 200, wire.whole(reply), None
 
     def _check(self, wire: Wire, request: Request) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -160,6 +161,22 @@ def test_rules_and_the_cap_are_sent_and_the_original_stays(model: Model) -> None
     assert type(guarded).__name__ == type(original).__name__
     with pytest.raises(InputError, match="bedrock-runtime"):
         adapter.guard("client")
+
+
+def test_a_summary_is_sent_in_the_message_that_follows_it(model: Model) -> None:
+    model.script = lambda _: ["word " * 200]
+    settings: Any = {"target": 1_500, "max_output": 300, "summarize": lambda _: "They asked."}
+    guarded = adapter.guard(plain(model.url), **settings)
+    messages: list[Any] = []
+    for turn in range(10):
+        text = f"{turn} " + "why " * 100
+        messages.append({"role": "user", "content": [{"text": text}]})
+        answer = guarded.converse(modelId=NAME, messages=messages)
+        messages.append(answer["output"]["message"])
+    sent = model.answered[-1].messages
+    assert "They asked." in str(sent)
+    assert [message["role"] for message in sent[:3]] == ["user", "assistant", "user"]
+    assert all(one["role"] != next_["role"] for one, next_ in pairwise(sent))
 
 
 def test_a_stream_that_is_left_early_keeps_its_reservation(model: Model) -> None:

@@ -185,6 +185,21 @@ def test_the_original_client_stays_as_it_was(model: Model) -> None:
         adapter.guard("client")
 
 
+def test_a_stream_that_breaks_off_keeps_its_reservation(model: Model) -> None:
+    model.breaks_off = True
+    model.script = lambda _: ["One.", ("read_file", {"path": "a"})]
+    guard = Guard(NAME, limit_usd="1")
+    client = opened(model.url, guard=guard)
+    about: Any = {"model": NAME, "contents": TASK, "config": {"max_output_tokens": 500}}
+    with pytest.warns(UserWarning, match="its money stays reserved"):
+        list(client.models.generate_content_stream(**about))
+    client.close()
+    status = guard.status()
+    assert status is not None
+    assert status.spent == 0
+    assert status.reserved >= model.spent > 0
+
+
 def test_a_stream_that_is_left_early_keeps_its_reservation(model: Model) -> None:
     model.script = lambda _: ["One.", ("read_file", {"path": "a"})]
 

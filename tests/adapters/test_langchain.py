@@ -281,6 +281,7 @@ def test_the_answers_own_limit_and_the_models_are_kept(model: Model) -> None:
     for brim, about, sent in (
         (adapter.guard(limit_usd="1"), {"max_tokens": 300}, 300),
         (adapter.guard(limit_usd="1", max_output=200), {"max_tokens": 300}, 200),
+        (adapter.guard(limit_usd="1", max_output=500), {"max_tokens": 300}, 300),
         (adapter.guard(limit_usd="1"), {}, None),
     ):
         ask(create_agent(chat(model, **about), [], middleware=[brim]), ("user", TASK))
@@ -435,6 +436,23 @@ def test_the_summarizer_of_langchain_is_guarded(model: Model) -> None:
     status = type(guarded).brim_calls.guard.status()
     assert any("<messages>" in str(request.messages) for request in model.answered)
     assert (status.reserved, status.spent) == (0, model.spent)
+
+
+def test_a_guarded_models_own_lower_limit_for_answers_stays(model: Model) -> None:
+    for own_cap, sent in ((300, 300), (700, 500)):
+        guarded = adapter.guard(chat(model, max_tokens=own_cap), limit_usd="1", max_output=500)
+        guarded.invoke(TASK)
+        assert model.answered[-1].body["max_completion_tokens"] == sent
+
+
+@pytest.mark.parametrize("use_responses_api", [False, True])
+def test_a_stream_of_a_guarded_model_is_paid(model: Model, use_responses_api: bool) -> None:
+    plain = chat(model, use_responses_api=use_responses_api)
+    guarded = adapter.guard(plain, limit_usd="1", max_output=500)
+    assert list(guarded.stream(TASK))
+    status = type(guarded).brim_calls.guard.status()
+    assert (status.reserved, status.spent) == (0, model.spent)
+    assert model.spent > 0
 
 
 def test_a_streaming_model_is_paid_once(model: Model) -> None:

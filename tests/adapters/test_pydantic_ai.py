@@ -284,6 +284,21 @@ def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
     assert found.reserved > 0
 
 
+def test_a_stream_that_breaks_off_keeps_its_reservation(model: Model) -> None:
+    model.breaks_off = True
+    model.script = lambda _: ["word " * 500]
+    brim = adapter.guard(limit_usd="1", max_output=1_000)
+    provider = AnthropicProvider(base_url=model.url, api_key="none")
+    agent = pydantic_ai.Agent(
+        AnthropicModel("claude-sonnet-4-6", provider=provider), capabilities=[brim]
+    )
+    agent.run_sync(TASK, event_stream_handler=watch)
+    found = brim.guard.status()
+    assert found is not None
+    assert found.spent == 0
+    assert found.reserved >= model.spent > 0
+
+
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
     model.script = lambda turn: [("final_result", {"line": 7})]
     brim = adapter.guard(limit_usd="1", max_output=500)

@@ -555,9 +555,14 @@ class Gemini(Wire):
         return self._answer(reply, self._parts(reply))
 
     def events(self, reply: Reply, _body: Mapping[str, Any]) -> Iterator[Made]:
-        """Yield a chunk for each part; each reports the usage so far."""
-        for part in self._parts(reply):
-            yield self._answer(reply, [part])
+        """Yield a chunk for each part; each reports the usage so far, and the last one why the
+        answer ended."""
+        *parts, last = self._parts(reply)
+        for part in parts:
+            chunk = self._answer(reply, [part])
+            del chunk["candidates"][0]["finishReason"]
+            yield chunk
+        yield self._answer(reply, [last])
 
 
 class Converse(Wire):

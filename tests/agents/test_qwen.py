@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,70 +13,11 @@ from brim.agents import agent_named, agent_of_hook
 from brim.agents.call import Answer, HookCall
 from brim.agents.events import Attachment, Compaction, Message, ToolResult, Usage
 from brim.agents.readers import AnyReader, format_of
-from brim.agents.stream import Feed
-from brim.agents.usage import usage_lines_of
+from tests.agents.session_files import DATA, events_in, golden, session, taken
 
-DATA = Path(__file__).parents[1] / "recorded" / "data"
-GOLDEN = json.loads((DATA / "qwen_usage.json").read_text(encoding="utf-8"))
+GOLDEN = golden("qwen")
 QWEN = agent_named("qwen")
 ENVIRON = {"HOME": "/home/user"}
-
-
-def session(name: str) -> bytes:
-    return (DATA / "sessions" / f"{name}.jsonl").read_bytes()
-
-
-def events_in(data: bytes) -> list[Any]:
-    feed = Feed()
-    return [*feed.feed(data), *feed.finish()]
-
-
-def taken(events: list[Any]) -> dict[str, Counter[str]]:
-    """Return what each thread took."""
-    threads: dict[str, Counter[str]] = {}
-    for event in events:
-        if isinstance(event, Usage):
-            tokens = event.tokens
-            threads.setdefault(event.agent, Counter()).update(
-                requests=1,
-                input=tokens.input,
-                cache_read=tokens.cache_read,
-                output=tokens.output,
-            )
-    return threads
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_usage_is_what_was_counted_by_hand(name: str) -> None:
-    assert taken(events_in(session(name))) == GOLDEN[name]
-
-
-@given(st.data())
-def test_usage_is_the_same_however_lines_repeat_and_pieces_are_cut(data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(sorted(GOLDEN)))
-    lines = session(name).splitlines(keepends=True)
-    repeated = [*lines, *data.draw(st.lists(st.sampled_from(lines), max_size=8))]
-    whole = b"".join(repeated)
-    cut = data.draw(st.integers(0, len(whole)))
-    feed = Feed()
-    events = [*feed.feed(whole[:cut]), *feed.feed(whole[cut:]), *feed.finish()]
-    assert taken(events) == GOLDEN[name]
-
-
-@given(st.data())
-def test_requests_are_the_same_if_reading_stops_after_a_line_and_goes_on(
-    data: st.DataObject,
-) -> None:
-    name = data.draw(st.sampled_from(sorted(GOLDEN)))
-    lines = [json.loads(line) for line in session(name).splitlines()]
-    stop = data.draw(st.integers(0, len(lines)))
-    first, second = usage_lines_of("qwen-chat"), usage_lines_of("qwen-chat")
-    assert first is not None
-    assert second is not None
-    events = [event for line in lines[:stop] for event in first.events(line, 0)]
-    second.resume(json.loads(json.dumps(first.state())))
-    events += [event for line in lines[stop:] for event in second.events(line, 0)]
-    assert taken(events) == GOLDEN[name]
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
@@ -90,12 +29,6 @@ def test_no_line_raises(value: Any) -> None:
         payload = parsed.get("systemPayload", {})
         for key in payload:
             AnyReader("qwen-chat").events({**parsed, "systemPayload": {**payload, key: value}})
-
-
-def test_its_lines_are_recognized() -> None:
-    for name in GOLDEN:
-        formats = {format_of(json.loads(line)) for line in session(name).splitlines()}
-        assert formats == {"qwen-chat"}
 
 
 def test_a_sub_agents_file_repeats_no_request() -> None:

@@ -9,15 +9,13 @@ from brim.rules.library_rule import Rule
 from tests.cli.conftest import Brim
 from tests.cli.written import write_rule
 
-THEN = 1_700_000_000.0
-"""When everything was learned."""
 FRAME = "Rules your user set, kept by brim:\n"
 """What stands above the rules."""
 
 
 def behavior(id: str, kind: str = "directive", text: str = "", **fields: Any) -> Rule:
     """A behavior whose name is ``name-ID`` and whose text says which one it is."""
-    fields = {"name": f"name-{id}", "created_at": THEN, **fields}
+    fields = {"name": f"name-{id}", **fields}
     return Rule(id=id, kind=kind, canonical=text or f"The whole text of {id}.", **fields)
 
 
@@ -30,7 +28,7 @@ def remember(brim: Brim, *behaviors: Rule, scope: str = "user") -> None:
     """Write *behaviors* into the rules file of *scope*; the project's makes the working folder a
     project."""
     for each in behaviors:
-        fields: dict[str, object] = {"block": list(each.blocks), "tags": list(each.tags)}
+        fields: dict[str, object] = {"tags": list(each.tags)}
         if each.kind != "directive":
             fields["kind"] = each.kind.value
         if each.summary:

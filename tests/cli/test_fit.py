@@ -17,6 +17,7 @@ from brim.messages import (
     Pruner,
     SlidingWindowPruner,
     SummarizePruner,
+    TieredPruner,
     ToolResultCap,
     WatermarkPruner,
 )
@@ -49,7 +50,8 @@ def refused(ran: Ran, *words: str) -> None:
 @pytest.mark.parametrize(
     ("options", "pruner"),
     [
-        ([], FifoPruner()),
+        ([], TieredPruner()),
+        (["--strategy", "tiered"], TieredPruner()),
         (["--strategy", "fifo"], FifoPruner()),
         (["--strategy", "sliding"], SlidingWindowPruner()),
         (["--strategy", "sliding", "--turns", "1"], SlidingWindowPruner(turns=1)),
@@ -91,7 +93,7 @@ def test_what_fits_is_left_as_it_is(brim: Brim) -> None:
 
 def test_standard_input_is_read(brim: Brim) -> None:
     ran = brim("dev", "fit", "-", "-m", "gpt-4o", "--tokens", "400", stdin=json.dumps(AGENT))
-    assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
+    assert (ran.code, ran.json) == (0, TieredPruner().prune(AGENT, 400, model="gpt-4o").messages)
 
 
 def test_fill_adds_older_messages(brim: Brim) -> None:
@@ -100,7 +102,7 @@ def test_fill_adds_older_messages(brim: Brim) -> None:
     ]
     assert len(fit(brim, "--tokens", "50", messages=messages).json) == 2
     filled = fit(brim, "--tokens", "50", "--fill", messages=messages)
-    assert filled.json == FifoPruner().prune(messages, 50, model="gpt-4o", fill=True).messages
+    assert filled.json == TieredPruner().prune(messages, 50, model="gpt-4o", fill=True).messages
     assert len(filled.json) == 3
 
 
@@ -126,7 +128,9 @@ def test_tools_count(brim: Brim) -> None:
     brim.write("tools.json", json.dumps(TOOLS))
     plain = fit(brim, "--json").json
     found = fit(brim, "--json", "--tools", "tools.json").json
-    assert found["tokens"] == FifoPruner().prune(AGENT, 10_000, model="gpt-4o", tools=TOOLS).tokens
+    assert (
+        found["tokens"] == TieredPruner().prune(AGENT, 10_000, model="gpt-4o", tools=TOOLS).tokens
+    )
     assert found["tokens"] > plain["tokens"]
 
 
@@ -176,7 +180,10 @@ def test_a_request_keeps_everything_but_the_messages_that_leave(brim: Brim) -> N
     body = {"model": "gpt-4o", "temperature": 0.5, "messages": AGENT, "stream": True}
     ran = fit(brim, "--tokens", "400", messages=body)
     assert list(ran.json) == list(body)
-    assert ran.json == {**body, "messages": FifoPruner().prune(AGENT, 400, model="gpt-4o").messages}
+    assert ran.json == {
+        **body,
+        "messages": TieredPruner().prune(AGENT, 400, model="gpt-4o").messages,
+    }
     found = fit(brim, "--tokens", "400", "--json", messages=body).json
     assert found["messages"] == ran.json["messages"]
 
@@ -200,7 +207,7 @@ def test_a_requests_system_text_and_tools_count(brim: Brim) -> None:
         brim, "--json", "--tokens", str(target), messages=body, model="claude-sonnet-4-5"
     ).json
     assert found["fits"]
-    assert target - 20 < found["tokens"] <= target
+    assert 0.6 * target < found["tokens"] <= target
     assert found["receipt"]["target"] == target
     assert found["receipt"]["before"]["tokens"] > target
     assert 0 < len(found["messages"]) < 20
@@ -282,7 +289,7 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
     assert found.err == ""
     assert list(found.json) == ["messages", "tokens", "fits", "receipt", "decisions"]
     receipt = found.json["receipt"]
-    expected = FifoPruner().prune(AGENT, 400, model="gpt-4o").receipt
+    expected = TieredPruner().prune(AGENT, 400, model="gpt-4o").receipt
     for name in ("before", "after"):
         count = getattr(expected, name)
         facts = {
@@ -308,7 +315,7 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
 
 def test_the_receipt_is_an_aligned_table_on_standard_error(brim: Brim) -> None:
     lines = fit(brim, "--tokens", "400").err.splitlines()
-    assert lines[0] == "fifo for gpt-4o, by the rules of openai"
+    assert lines[0] == "tiered for gpt-4o, by the rules of openai"
     rows = [line for line in lines[1:] if not line.startswith("brim: ")]
     assert [row.split()[0] for row in rows] == [
         "before", "after", "target", "dropped", "dropped", "cached", "rewritten", "saved",
@@ -596,7 +603,7 @@ def test_a_result_that_answers_nothing_leaves_with_a_reason(brim: Brim) -> None:
 def test_a_closed_standard_error_loses_only_the_receipt(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
     ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 400 2>&-')
-    assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
+    assert (ran.code, ran.json) == (0, TieredPruner().prune(AGENT, 400, model="gpt-4o").messages)
     assert brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 0 >&-').code == 1
 
 

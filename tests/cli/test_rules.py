@@ -392,6 +392,17 @@ def test_a_removed_rule_comes_back_to_where_it_was(brim: Brim) -> None:
     assert texts(brim) == [PNPM, "Use tabs."]
 
 
+def test_a_file_that_is_gone_is_written_again_as_it_was(brim: Brim) -> None:
+    path = brim.home / ".brim" / "rules.toml"
+    brim("learn", "--user", "Use uv, never pip")
+    path.write_bytes(b"# mine\r\n\r\n" + path.read_bytes().replace(b"\n", b"\r\n") + b"# end\r\n")
+    text = path.read_bytes()
+    brim("rules", "why")
+    path.unlink()
+    assert brim("rules", "restore").code == 0
+    assert path.read_bytes() == text
+
+
 def test_an_editors_old_buffer_is_noticed_and_what_it_lost_is_kept(brim: Brim) -> None:
     brim("learn", "--user", "Use uv.")
     buffer = rules_path(brim).read_text()

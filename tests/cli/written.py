@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from brim.rules.file import RulesFile
+from brim.rules.paragraphs import paragraph_of
 from brim.rules.reading import RulesText, read_rules
-from brim.rules.writing import paragraph_of
 from tests.cli.conftest import Brim
 
 FRAME = "Rules your user set, kept by brim:\n"

@@ -292,7 +292,7 @@ def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(
     assert api.turns[-1].holding("Wrap up now: Fix the login.")
     assert run.spending.state == "wrapping_up"
     with pytest.raises(LimitReached):
-        said_in(["Fix the login.", "Write it down."], options, budget_usd=0.02)
+        said_in(["Fix the login.", "Write it down."], options, budget_usd="0.02")
     assert not api.turns[-1].holding("Write it down.")
 
 
@@ -319,7 +319,7 @@ def test_what_a_resumed_session_had_cost_before_is_not_this_runs(
     before, _ = said_in(["Fix the login."], options)
     assert before.spending.spent > 1_000_000
     after, results = said_in(
-        ["Write it down."], {**options, "resume": before.session}, budget_usd=1
+        ["Write it down."], {**options, "resume": before.session}, budget_usd="1"
     )
     assert results == [["It is written down."]]
     assert 0 < after.spending.spent < 200_000

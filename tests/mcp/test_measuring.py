@@ -47,7 +47,7 @@ def test_without_a_model_there_is_no_budget(world: World) -> None:
     assert world.call("budget", messages=[]).data["model"] == "gpt-4o"
 
 
-@pytest.mark.parametrize("strategy", ["fifo", "sliding", "summarize"])
+@pytest.mark.parametrize("strategy", ["tiered", "fifo", "sliding", "summarize"])
 def test_what_is_fitted_is_valid_and_within_the_target(world: World, strategy: str) -> None:
     from brim.messages import validate
 

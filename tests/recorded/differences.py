@@ -92,6 +92,8 @@ REMOVED: tuple[str, ...] = (
     "installing/*command/learn.md",
     "installing/*commands/learn.md",
     "installing/*skills/learn/SKILL.md",
+    # One strategy is the default everywhere: tiered.
+    "mcp/* mcp tools/list/result/tools/fit/inputSchema/properties/strategy",
     "mcp/005 mcp tools/call/result",
     "mcp/012 mcp resources/read/result/contents/0/text",
 )

@@ -245,7 +245,8 @@ def histories(world: World) -> None:
             world.brim("dev", "fit", f"{name}.json", *options, name=f"fit {name} {strategy}")
         world.brim("dev", "check", f"{name}.json", "--json", name=f"check {name}")
         world.brim("dev", "repair", f"{name}.json", "--dry-run", "--json", name=f"repair {name}")
-    tools = ["--tools", "tools.json", "--tokens", "300"]
+    # The default strategy was fifo when this was recorded.
+    tools = ["--tools", "tools.json", "--tokens", "300", "--strategy", "fifo"]
     world.brim(
         "dev", "fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools"
     )
@@ -278,6 +279,8 @@ def histories(world: World) -> None:
             "gpt-4o",
             "--tokens",
             "50",
+            "--strategy",
+            "fifo",
             "--json",
             stdin=bad,
             name=f"fit {bad[:10]}",

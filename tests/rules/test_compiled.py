@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -374,3 +375,22 @@ def test_twenty_hooks_at_once_on_a_missing_index(home: Home) -> None:
         hook.join(PATIENCE)
     assert [hook.exitcode for hook in hooks] == [0] * 20
     assert [path.name for path in home.path.glob("*.tmp")] == []
+
+
+def test_a_rule_that_is_damaged_in_the_index_is_read_from_its_text(home: Home) -> None:
+    home.own.write_text(PUSH + UV, "utf-8")
+    home.ask()
+    damage = sqlite3.connect(home.index)
+    damage.execute("UPDATE rules SET written = replace(written, 'main', 'mine')")
+    damage.commit()
+    damage.close()
+    home.own.write_text(PUSH + UV.replace("never", "and never"), "utf-8")
+    code = (
+        "import sys; from brim.rules.compiled import open_index;"
+        " from brim.rules.source import sources_for;"
+        " index = open_index(sys.argv[1], sources_for(sys.argv[1], None), limit=60);"
+        " print(*sorted(index.texts().values()))"
+    )
+    command = [sys.executable, "-c", code, str(home.path)]  # nothing was read there before
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "Never push to main. Use uv, and never pip.\n"

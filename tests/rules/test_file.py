@@ -328,3 +328,10 @@ def test_twenty_processes_learn_at_once_and_some_are_killed(file: RulesFile) -> 
         by_worker.setdefault(worker_name, []).append(int(number))
     for numbers in by_worker.values():  # nothing that was learned is lost
         assert sorted(numbers) == list(range(len(numbers)))
+
+
+def test_a_conflict_is_one_mistake_on_its_first_line() -> None:
+    conflict = "<<<<<<< HEAD\n[a]\ntext = 'x'\n=======\n[b]\ntext = 'y'\n>>>>>>> other\n"
+    text = read_rules(GOOD + conflict + LAST)
+    assert len(text.mistakes) == 1
+    assert "git couldn't merge this" in str(text.mistakes[0])

@@ -21,6 +21,7 @@ from brim.rules import (
     activate,
     render,
 )
+from brim.tokens import ExactTokenCounter
 from tests.rules.making import planned, rule
 
 
@@ -245,15 +246,20 @@ def test_the_smaller_of_two_limits_wins_and_is_named() -> None:
     assert "30 tokens, the smaller limit" in by_tokens.reasons[0]
 
 
-def test_demotion_looks_at_each_behavior_a_few_times_only() -> None:
+def test_demotion_counts_each_line_once() -> None:
+    counted: list[str] = []
+
+    class Counting(ExactTokenCounter):
+        def units(self, text: str) -> int:
+            counted.append(text)
+            return super().units(text)
+
     many = [
         (rule(f"r{n}", f"Rule {n}: {TEXT}", summary=f"Rule {n}."), 0.7 + n / 10_000)
         for n in range(1_000)
     ]
-    plan = planned(many, budget=50)
-    assert plan.total_tokens <= 50
-    # One to place each, and at most one for each of the three tiers below.
-    assert plan.evaluated <= 4 * len(many)
+    assert planned(many, budget=50, counter=Counting()).total_tokens <= 50
+    assert len(counted) == len(set(counted)) <= 3 * len(many) + 10
 
 
 def test_fill_promotes_the_highest_into_what_is_left() -> None:

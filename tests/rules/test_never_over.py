@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from brim.rules import Rule, Tier, render
-from brim.rules.sections import NOTES
-from brim.rules.text import is_protected
+from brim.rules.text import NOTES, is_protected
 from tests.rules.counters import COUNTERS
 from tests.rules.making import behaviors, planned
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.rules.musts import contains_must
+from brim.rules.rule import contains_must
 from brim.rules.stems import stem, stems_of, words_of
 
 FORMS = [

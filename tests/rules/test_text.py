@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.rules import Rule, render
-from brim.rules.text import RENDERER_VERSION, item_text, unforged
-from brim.rules.tiers import Tier
+from brim.rules.text import item_text, unforged
+from brim.rules.tiers import FRAME_TOKENS, INTRODUCTION, Tier, frame_tokens, left_out
+from brim.tokens import ExactTokenCounter
 from tests.rules.counters import COUNTERS, WordCounter
 from tests.rules.making import behaviors, planned, rule
 from tests.rules.reference import Reference
@@ -56,9 +57,9 @@ def test_a_text_keeps_its_sense_and_its_place(text: str, lines: str) -> None:
     assert shown(text) == lines
 
 
-def test_lines_that_are_rendered_in_another_way_have_another_version() -> None:
-    """If this fails, raise ``RENDERER_VERSION``: stored costs are counted again. Then put the new
-    digest here."""
+def test_lines_that_are_rendered_in_another_way_are_noticed() -> None:
+    """If this fails, raise ``VERSION`` of the index, which has the lines. Then put the new digest
+    here."""
     texts = (
         "Use uv, not pip.",
         "One.\n\n# Two\n```\n<a> & b",
@@ -66,7 +67,7 @@ def test_lines_that_are_rendered_in_another_way_have_another_version() -> None:
     )
     rules = [rule("r", text, tags=("python", "style")) for text in texts]
     lines = [item_text(each, tier) for each in rules for tier in Tier]
-    assert (RENDERER_VERSION, sha256("".join(lines).encode()).hexdigest()[:8]) == (4, "4b420e0d")
+    assert sha256("".join(lines).encode()).hexdigest()[:8] == "4b420e0d"
 
 
 def test_a_text_of_nothing_that_can_be_shown_is_said_to_be_empty() -> None:
@@ -230,3 +231,12 @@ def test_what_switched_injection_off_is_named() -> None:
 def test_whoever_is_promoted_is_said_to_be() -> None:
     plan = planned([(rule("r", "Use uv.", summary="Uv."), 0.5)], budget=100, fill=True)
     assert plan.items[0].reason == "activation 0.50 is at least 0.3; promoted into spare budget"
+
+
+@pytest.mark.parametrize("encoding", sorted(FRAME_TOKENS))
+@pytest.mark.parametrize("uncounted", [0, 1, 2, 9, 10, 99, 100, 999, 1_000, 12_345])
+def test_the_lines_around_the_rules_take_what_is_written_down(
+    encoding: str, uncounted: int
+) -> None:
+    frame = INTRODUCTION + left_out(uncounted)
+    assert frame_tokens(uncounted, encoding) == ExactTokenCounter(encoding=encoding).count(frame)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brim.agents.claude.sdk import line_of
-from brim.errors import LimitReached
+from brim.errors import InputError, LimitReached
 from brim.money import open_ledger
 from brim.run import supervised
 from brim.run.sdk import SupervisedClient
@@ -164,7 +164,7 @@ def test_a_full_window_is_compacted_and_the_next_turn_says_where_the_notes_are(
 
 def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(tmp_path: Path) -> None:
     with pytest.raises(LimitReached):
-        play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1)
+        play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd="1")
     _, sent = play(tmp_path, ["work"], [0.96, 0.98], budget_usd="1")
     first, _, gone, second, wrap_up, _ = sent
     assert (first.max_budget_usd, second.max_budget_usd, second.resume) == (
@@ -176,6 +176,11 @@ def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(tmp_path: Path)
     assert wrap_up.startswith("The cost limit is reached")
 
 
+def test_a_bare_number_of_dollars_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"budget_usd must be dollars .* write '2' for"):
+        play(tmp_path, ["work"], [0.1], budget_usd=2)
+
+
 def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
     from brim.money import Raise
 
@@ -183,7 +188,7 @@ def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
         tmp_path,
         ["work", "more"],
         [0.96, 0.98],
-        budget_usd=1,
+        budget_usd="1",
         on_limit=lambda _: Raise(Money(2_000_000)),
     )
     assert (client.spending.limit, client.spending.spent) == (2_000_000, 980_000)
@@ -209,7 +214,7 @@ def test_two_projects_with_one_name_have_limits_of_their_own(tmp_path: Path) -> 
 def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:
     from brim.money import Raise
 
-    raised = {"budget_usd": 1, "on_limit": lambda _: Raise(Money(2_000_000))}
+    raised = {"budget_usd": "1", "on_limit": lambda _: Raise(Money(2_000_000))}
     _, sent = play(tmp_path, ["CUT work", "more"], [0.96, 0.98, 0.99], **raised)
     said = [each for each in sent if isinstance(each, str) and not each.startswith("disc")]
     assert said[0] == "CUT work"
@@ -223,7 +228,7 @@ def test_what_a_resumed_session_had_cost_before_is_left_out(tmp_path: Path) -> N
     async def run() -> SupervisedClient:
         connect = lambda options: Client(options, sent, [40.0])  # noqa: E731
         options = Options(cwd=str(tmp_path), resume=SESSION)
-        async with supervised(options, connect=connect, budget_usd=1) as client:
+        async with supervised(options, connect=connect, budget_usd="1") as client:
             assert [type(message).__name__ async for message in client.turn("go on")][
                 -1
             ] == "ResultMessage"

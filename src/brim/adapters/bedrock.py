@@ -5,7 +5,7 @@ client = guard(boto3.client("bedrock-runtime"), limit_usd="5")
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, Unpack
 
 from botocore.client import BaseClient
@@ -122,7 +122,7 @@ def _choice(choice: Mapping[str, Any]) -> str:
 
 def _as_sent(request: Mapping[str, Any], call: Call[Any]) -> dict[str, Any]:
     """Return the *request* fitted, with the guard's rules and its limit for the answer."""
-    sent = {**request, "messages": call.messages}
+    sent = {**request, "messages": _alternating(call.messages)}
     if call.system is not request.get("system"):
         sent["system"] = [_block(part) for part in _listed(call.system)]
     limits = dict(request.get("inferenceConfig") or {})
@@ -132,6 +132,19 @@ def _as_sent(request: Mapping[str, Any], call: Call[Any]) -> dict[str, Any]:
     if cap is not None:
         sent["inferenceConfig"] = {**limits, "maxTokens": cap}
     return sent
+
+
+def _alternating(messages: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Return *messages* with those of one role in a row in one: Converse wants the roles to
+    alternate, and a summary stands before a message of the user's."""
+    turns: list[Any] = []
+    for message in messages:
+        if turns and turns[-1]["role"] == message["role"]:
+            content = [*turns[-1]["content"], *message["content"]]
+            turns[-1] = {**turns[-1], "content": content}
+        else:
+            turns.append(message)
+    return turns
 
 
 def _listed(system: Any) -> list[Any]:

@@ -103,11 +103,11 @@ class GuardedApi:
         reservation."""
         with self._call(path, body) as call:
             sent = self._as_sent(body, call)
-            usage: Mapping[str, Any] = {}
+            answer = StreamedAnswer()
             for chunk in self._api.request_streamed(method, path, sent, options):
-                usage = _newer(usage, _answer_in(chunk))
+                answer.take(_answer_in(chunk))
                 yield chunk
-            settle(call, usage)
+            settle(call, answer.usage)
 
     async def async_request_streamed(
         self, method: str, path: str, body: dict[str, Any], options: Any = None
@@ -120,11 +120,11 @@ class GuardedApi:
     ) -> AsyncIterator[Any]:
         async with self._call(path, body) as call:
             sent = self._as_sent(body, call)
-            usage: Mapping[str, Any] = {}
+            answer = StreamedAnswer()
             async for chunk in await self._api.async_request_streamed(method, path, sent, options):
-                usage = _newer(usage, _answer_in(chunk))
+                answer.take(_answer_in(chunk))
                 yield chunk
-            settle(call, usage)
+            settle(call, answer.usage)
 
     def _call(self, path: str, body: Mapping[str, Any]) -> Call[Any]:
         """Return the guarded call of the request *body*."""
@@ -159,6 +159,31 @@ class GuardedApi:
         return sent
 
 
+class StreamedAnswer:
+    """What the chunks of a streamed answer report: each one all of the usage so far.
+
+    A connection that breaks off may look like an end, so only a chunk with a reason why the answer
+    ended makes it whole.
+    """
+
+    def __init__(self) -> None:
+        self._newest: Mapping[str, Any] = {}
+        self._is_whole = False
+
+    def take(self, chunk: Mapping[str, Any]) -> None:
+        """Read one *chunk*."""
+        if chunk.get("usageMetadata"):
+            self._newest = chunk
+        reasons = [candidate.get("finishReason") for candidate in chunk.get("candidates") or []]
+        reasons.append((chunk.get("promptFeedback") or {}).get("blockReason"))
+        self._is_whole = self._is_whole or any(reasons)
+
+    @property
+    def usage(self) -> Mapping[str, Any]:
+        """The chunk with the usage of the whole answer; nothing if the stream broke off."""
+        return self._newest if self._is_whole else {}
+
+
 def _choice(tool_config: Any) -> str:
     """Return which function must be called: its name, ``required`` for any, or nothing."""
     calling = (tool_config or {}).get("functionCallingConfig") or {}
@@ -183,13 +208,6 @@ def _answer_in(response: Any) -> Mapping[str, Any]:
     if isinstance(answer, Mapping):
         return answer
     return {}
-
-
-def _newer(usage: Mapping[str, Any], chunk: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the *chunk* if it reports usage: each one reports all of it so far."""
-    if chunk.get("usageMetadata"):
-        return chunk
-    return usage
 
 
 def _text(system: Any) -> str:

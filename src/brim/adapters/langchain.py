@@ -105,7 +105,11 @@ def guarded_model(model: Chat, guards: Guards, name: str) -> Chat:
     about = {"__module__": kind.__module__, "__doc__": kind.__doc__}
     guarded_kind = type(kind)(kind.__name__, (*bases, kind), about)
     guarded_kind.brim_calls = ChatCalls(guards, name)
-    guarded: Chat = model.model_copy()
+    asked: dict[str, Any] = {}
+    if "stream_usage" in kind.model_fields:
+        # Not as an argument of each stream: that would be sent to OpenAI's Responses API.
+        asked["stream_usage"] = True
+    guarded: Chat = model.model_copy(update=asked)
     object.__setattr__(guarded, "__class__", guarded_kind)
     return guarded
 
@@ -120,7 +124,7 @@ class GuardedChat:
         if _IN_CALL.get() is self:
             return model._generate(messages, *args, **settings)
         with self.brim_calls.call(self, messages, settings) as call, _inside(self):
-            fitted, settings = self.brim_calls.as_sent(call, settings)
+            fitted, settings = self.brim_calls.as_sent(self, call, settings)
             result = model._generate(fitted, *args, **settings)
             _settle(call, *(generation.message for generation in result.generations))
         return result
@@ -130,7 +134,7 @@ class GuardedChat:
         if _IN_CALL.get() is self:
             return await model._agenerate(messages, *args, **settings)
         async with self.brim_calls.call(self, messages, settings) as call:
-            fitted, settings = self.brim_calls.as_sent(call, settings)
+            fitted, settings = self.brim_calls.as_sent(self, call, settings)
             with _inside(self):
                 result = await model._agenerate(fitted, *args, **settings)
             _settle(call, *(generation.message for generation in result.generations))
@@ -146,7 +150,7 @@ class GuardedStream:
             yield from model._stream(messages, *args, **settings)
             return
         with self.brim_calls.call(self, messages, settings) as call:
-            fitted, settings = self.brim_calls.as_sent(call, _with_usage(self, settings))
+            fitted, settings = self.brim_calls.as_sent(self, call, settings)
             chunks = iter(model._stream(fitted, *args, **settings))
             usage = StreamUsage()
             while True:
@@ -169,7 +173,7 @@ class GuardedAsyncStream:
                 yield chunk
             return
         async with self.brim_calls.call(self, messages, settings) as call:
-            fitted, settings = self.brim_calls.as_sent(call, _with_usage(self, settings))
+            fitted, settings = self.brim_calls.as_sent(self, call, settings)
             chunks = model._astream(fitted, *args, **settings)
             usage = StreamUsage()
             while True:
@@ -196,7 +200,8 @@ class ChatCalls:
     ) -> Call[BaseMessage]:
         """Return the guarded call of a request with *messages* and *settings*."""
         options = _fields_of(model, settings)
-        max_output = _max_output(settings) or self._guards.guard.max_output or _max_output(options)
+        guard_cap = _cap_beside(model, self._guards.guard.max_output)
+        max_output = _max_output(settings) or guard_cap or _max_output(options)
         system, transcript = _without_system(messages)
         return self._guards.call(
             self._name or _model_name(settings, model),
@@ -210,13 +215,14 @@ class ChatCalls:
         )
 
     def as_sent(
-        self, call: Call[BaseMessage], settings: Mapping[str, Any]
+        self, model: BaseChatModel, call: Call[BaseMessage], settings: Mapping[str, Any]
     ) -> tuple[list[BaseMessage], dict[str, Any]]:
         """Return messages and settings as they are sent."""
         messages = list(call.messages)
         if call.system:
             messages.insert(0, SystemMessage(call.system))
-        return messages, _with_cap(settings, call, self._guards.guard.max_output)
+        guard_cap = _cap_beside(model, self._guards.guard.max_output)
+        return messages, _with_cap(settings, call, guard_cap)
 
 
 class StreamUsage:
@@ -237,13 +243,6 @@ class StreamUsage:
     def message(self) -> AIMessage:
         """A message that reports all of it."""
         return AIMessage("", usage_metadata=self._usage, response_metadata=self._metadata)
-
-
-def _with_usage(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *settings* for a stream that reports its usage, where a model has to be asked."""
-    if "stream_usage" in type(model).model_fields:
-        return {"stream_usage": True, **settings}
-    return dict(settings)
 
 
 @contextmanager
@@ -320,9 +319,8 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         system = None
         if request.system_message is not None:
             system = request.system_message.content
-        max_output = (
-            _max_output(request.model_settings) or self.guard.max_output or _max_output(options)
-        )
+        guard_cap = _cap_beside(request.model, self.guard.max_output)
+        max_output = _max_output(request.model_settings) or guard_cap or _max_output(options)
         return self._guards.call(
             self._model or _model_name(request.model_settings, request.model),
             request.messages,
@@ -340,7 +338,8 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         system = request.system_message
         if call.system is not None and (system is None or call.system is not system.content):
             system = (system or SystemMessage("")).model_copy(update={"content": call.system})
-        model_settings = _with_cap(request.model_settings, call, self.guard.max_output)
+        guard_cap = _cap_beside(request.model, self.guard.max_output)
+        model_settings = _with_cap(request.model_settings, call, guard_cap)
         return request.override(
             messages=call.messages, system_message=system, model_settings=model_settings
         )
@@ -353,6 +352,14 @@ def _max_output(options: Mapping[str, Any]) -> int | None:
         if limit:
             return limit
     return None
+
+
+def _cap_beside(model: BaseChatModel, max_output: int | None) -> int | None:
+    """Return the guard's *max_output*; None if the *model* has a lower limit of its own."""
+    own_cap = _max_output(_fields_of(model, {}))
+    if own_cap is not None and max_output is not None and own_cap <= max_output:
+        return None
+    return max_output
 
 
 def _model_name(*holders: Any) -> str:

@@ -109,7 +109,7 @@ class GuardedModel(WrapperModel):
             async with self.wrapped.request_stream(*sent, run_context) as stream:
                 yield stream
             response = stream.get()
-            if response.state in ("complete", "suspended"):
+            if _is_whole(response):
                 settle(call, response)
 
     def _call(
@@ -149,6 +149,19 @@ class GuardedModel(WrapperModel):
         if cap is not None:
             settings = {**(settings or {}), "max_tokens": cap}
         return call.messages, settings, parameters
+
+
+def _is_whole(response: ModelResponse) -> bool:
+    """Whether *response* was streamed to its end.
+
+    A connection that breaks off may look like an end, and the usage so far, such as that of
+    Anthropic's first event, isn't what will be billed. Models of a test have no provider.
+    """
+    if response.state not in ("complete", "suspended"):
+        return False
+    if response.finish_reason or response.provider_name is None:
+        return True
+    return bool((response.provider_details or {}).get("finish_reason"))
 
 
 def _conversation(messages: Sequence[ModelMessage]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -130,33 +131,74 @@ CLOCK = "clock"
 """Kept for a session that began after the clock had gone back."""
 LOCKED = "locked"
 """Kept for a session while what it's told can't be noted in ``state.db``."""
+INDEX_LOCKED = "index locked"
+"""Kept for a session that began while another program held ``index.db``."""
+CLOCKS = "clocks"
+"""The session under which it's kept what time it was at the last start, and how long the machine
+had run by then."""
+DAY = 86_400.0
 
 
 def clock_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return what the person is told once after the clock has gone back."""
+    """Return what the person is told once after the clock has gone back, or a day ahead."""
     if not call.session:
         return None
-    state = workspace.state(call.session)
     is_behind = workspace.rule_state.settle_clock()
-    if is_behind or state.kept(CLOCK):
-        state.keep(CLOCK, is_behind)
-    if not is_behind:
+    change = ""
+    if is_behind:
+        change = "is behind the last time that brim was used"
+    elif _is_set_ahead(workspace):
+        change = "was set ahead by more than a day"
+    state = workspace.state(call.session)
+    if change or state.kept(CLOCK):
+        state.keep(CLOCK, change)
+    if not change:
         return None
-    return Answer(
-        note="brim: the clock is behind the last time that brim was used: limits of a day or a "
-        "week count by the clock as it is now"
-    )
+    effect = "limits of a day or a week count by the clock as it is now"
+    return Answer(note=f"brim: the clock {change}: {effect}")
+
+
+def _is_set_ahead(workspace: HookWorkspace) -> bool:
+    """Whether the clock went a day further since the last start than the machine has run."""
+    uptime = _uptime()
+    if uptime is None:
+        return False
+    state = workspace.state(CLOCKS)
+    last_clocks = state.kept(CLOCKS)
+    state.keep(CLOCKS, [workspace.now, uptime])
+    if not isinstance(last_clocks, list):
+        return False
+    last_time, last_uptime = last_clocks
+    has_restarted = uptime < last_uptime
+    return not has_restarted and workspace.now - last_time > uptime - last_uptime + DAY
+
+
+def _uptime() -> float | None:
+    """Return how long the machine has run, its sleep included; None where no clock counts that: a
+    guest of Windows sleeps without one."""
+    if not hasattr(time, "CLOCK_BOOTTIME") or "microsoft" in os.uname().release.lower():
+        return None
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def locked_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return what the person is told if the session's start couldn't be noted."""
+    """Return what the person is told if the session's start couldn't be noted, or its requests
+    can't be kept."""
     if not call.session:
         return None
-    problem = workspace.state(call.session).kept(LOCKED)
-    if not problem:
-        return None
-    text = f"{without_controls(str(problem))}: rules may be told again until that is possible"
-    return Answer(note=f"brim: {text}")
+    state = workspace.state(call.session)
+    lines: list[str] = []
+    problem = state.kept(LOCKED)
+    if problem:
+        problem = without_controls(str(problem))
+        lines.append(f"brim: {problem}: rules may be told again until that is possible")
+    is_locked = workspace.may_have_limits and workspace.index.is_locked
+    if is_locked or state.kept(INDEX_LOCKED):
+        state.keep(INDEX_LOCKED, is_locked)
+    if is_locked:
+        path = without_controls(workspace.index.path)
+        lines.append(f"brim: {path} is locked: requests are read again until it can be written")
+    return Answer(note="\n".join(lines))
 
 
 # What is broken -----------------------------------------------------------------------------------

@@ -161,28 +161,35 @@ class PendingCall:
     def may_touch_brim(self) -> bool:
         """Whether a look lets it seem possible that this call is about brim or the settings of
         hooks."""
-        if "brim" in self.searchable:
+        if self._edits_settings() or self._names_link():
             return True
-        if any(path.endswith((*_SETTINGS, *_MEMORY_FILES)) for path in self.real_paths):
-            return True
-        if self.text and self._names_brim():
-            return True
-        for path in linked_files(self.workspace.home):
-            if path in self.real_paths or os.path.basename(path) in self.text:
-                return True
-        if runs_script_with(self.text, self.folder, _NAMED):
-            return True
+        if not self.text:
+            return False
+        return self._names_brim() or runs_script_with(self.text, self.folder, _NAMED)
+
+    def _edits_settings(self) -> bool:
+        """Whether it edits a file that may be brim's, or the settings of an agent."""
         home = os.path.realpath(self.workspace.home).lower()
-        return bool(self.paths) and home in self.searchable
+        if "brim" in self.searchable or home in self.searchable:
+            return True
+        endings = (*_SETTINGS, *_MEMORY_FILES)
+        return any(path.endswith(endings) for path in self.real_paths)
+
+    def _names_link(self) -> bool:
+        """Whether it's about a file to which a link in brim's folder leads."""
+        links = linked_files(self.workspace.home)
+        if not set(links).isdisjoint(self.real_paths):
+            return True
+        return any(os.path.basename(path) in self.text for path in links)
 
     def _names_brim(self) -> bool:
-        """Whether the command names brim, its home or the settings of an agent."""
+        """Whether the command names brim, its home or the settings of an agent, or is run there."""
         home = home_folder(self.workspace.environ)
-        if self.folder.startswith(home) and os.path.realpath(self.folder).startswith(
-            os.path.realpath(self.workspace.home)
-        ):
+        if any(name in self.text for name in (self.workspace.home, home, *_NAMED)):
             return True
-        return any(name in self.text for name in (self.workspace.home, home, *_NAMED))
+        if not self.folder.startswith(home):
+            return False
+        return os.path.realpath(self.folder).startswith(os.path.realpath(self.workspace.home))
 
 
 def _command_of(tool: ToolCall) -> str | list[str]:

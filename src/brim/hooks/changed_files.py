@@ -8,10 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from brim.agents import AGENTS
 from brim.files import data_lines
+from brim.hooks.arguments import (
+    has_option,
+    operands,
+    option_values,
+    tar_letters,
+    without_options,
+)
 from brim.record import PlainData
 from brim.rules.programs import WRAPPERS
 from brim.rules.shell import SHELLS, RanCommand
@@ -22,9 +28,9 @@ RUNNERS = frozenset(
     ["ssh", "tmux", "screen", "watch", "trap", "su", "at", "alias", "expect", "entr", "npx"]
 )
 """Programs that take a whole command line as one word."""
-_MESSAGES = ("-m", "--message", "--body", "--title", "--description", "--notes", "--subject")
+_MESSAGES = r"-m|--message|--body|--title|--description|--notes|--subject"
 """Options of many programs after which a text stands."""
-_EXCLUDED = ("-e", "--exclude")
+_EXCLUDED = r"-e|--exclude"
 """Options of git after which a file stands that it leaves alone."""
 _CHANGING = {
     "sed": r"-[a-zA-Z]*i|--in-place",
@@ -34,6 +40,7 @@ _CHANGING = {
     "zstd": r"--rm",
 }
 """Options that make a reader change what it's given."""
+_SED_SCRIPT = r"-[a-zA-Z]*[ef]|--expression|--file"
 _OUTPUTS: Mapping[str, str] = {
     "sort": r"-[a-zA-Z]*o|--o\w*",
     "shuf": r"-o|--output",
@@ -80,6 +87,8 @@ _GIT_READS = frozenset(
         "tag",
     )
 )
+_GIT_FOLDERS = r"-C|--git-dir|--work-tree"
+"""Options of git for the folder that it's about."""
 _GIT_CHANGES_ALL = ("clean", "checkout", "reset", "restore", "stash", "switch")
 """Commands of git that change the whole folder they're called in."""
 INTERPRETERS = frozenset(
@@ -182,7 +191,7 @@ def _changed_by(program: str, arguments: Sequence[str]) -> list[str]:
 
 def _changed_by_runner(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command that another program runs, unless that only reads."""
-    if any(is_reader(word) for word in _operands(arguments)[:2]):
+    if any(is_reader(word) for word in operands(arguments)[:2]):
         return []
     return [word for word in arguments if " " not in word]
 
@@ -190,24 +199,13 @@ def _changed_by_runner(arguments: Sequence[str]) -> list[str]:
 def _changed_by_reader(program: str, arguments: Sequence[str]) -> list[str]:
     """Return what a program that only reads changes by an option."""
     pattern = _CHANGING.get(program)
-    if pattern and any(re.match(pattern, word) for word in arguments):
+    if pattern and has_option(pattern, arguments):
         return list(arguments)
     return _outputs(program, arguments)
 
 
 def _without_messages(arguments: Sequence[str]) -> list[str]:
-    return _without(_MESSAGES, arguments)
-
-
-def _without(options: Sequence[str], arguments: Sequence[str]) -> list[str]:
-    """Return *arguments* without *options* and their values."""
-    words: list[str] = []
-    before = ""
-    for word in arguments:
-        if before not in options and word.partition("=")[0] not in options:
-            words.append(word)
-        before = word
-    return words
+    return without_options(_MESSAGES, arguments)
 
 
 def _outputs(program: str, arguments: Sequence[str]) -> list[str]:
@@ -215,22 +213,7 @@ def _outputs(program: str, arguments: Sequence[str]) -> list[str]:
     pattern = _OUTPUTS.get(program)
     if pattern is None:
         return []
-    words: list[str] = []
-    for at, word in enumerate(arguments):
-        option, sign, value = word.partition("=")
-        if not re.fullmatch(pattern, option):
-            glued = re.match(r"-[a-zA-Z]([~/$.].*)", word)
-            if glued and re.fullmatch(pattern, word[:2]):
-                words.append(glued[1])
-        elif sign:
-            words.append(value)
-        else:
-            words += arguments[at + 1 : at + 2]
-    return words
-
-
-def _operands(arguments: Sequence[str]) -> list[str]:
-    return [word for word in arguments if not word.startswith("-") or word == "-"]
+    return option_values(pattern, arguments)
 
 
 def _shell_script(program: str, arguments: Sequence[str]) -> list[str]:
@@ -240,23 +223,27 @@ def _shell_script(program: str, arguments: Sequence[str]) -> list[str]:
     for word in arguments:
         if word.startswith("-") and "c" in word:
             return []
-    return _operands(arguments)[:1]
+    return operands(arguments)[:1]
 
 
 def _changed_by_script(arguments: Sequence[str]) -> list[str]:
     """Return what a script may change: its files, unless the code is an argument, which is read by
     itself."""
     if "-m" in arguments:
-        module = "".join(arguments[arguments.index("-m") + 1 :][:1])
-        after = _operands(arguments[arguments.index("-m") + 2 :])
-        if module in _READING_MODULES:
-            return after[1:]
-        return after
-    if any(re.match(r"-\w*[iI]\b", word) for word in arguments):
-        return _operands(arguments)
-    if any(re.fullmatch(r"-[a-zA-Z]*[ceErpn]|--eval|--print|-", word) for word in arguments):
+        return _changed_by_module(arguments[arguments.index("-m") + 1 :])
+    if has_option(r"-\w*[iI]\b", arguments):
+        return operands(arguments)
+    if has_option(r"(?:-[a-zA-Z]*[ceErpn]|--eval|--print|-)$", arguments):
         return []
-    return [word for word in _operands(arguments) if " " not in word]
+    return [word for word in operands(arguments) if " " not in word]
+
+
+def _changed_by_module(words: Sequence[str]) -> list[str]:
+    """Return what a module of Python may change; *words* are its name and arguments."""
+    files = operands(words[1:])
+    if words[:1] and words[0] in _READING_MODULES:
+        return files[1:]
+    return files
 
 
 # Programs that change some of their files ---------------------------------------------------------
@@ -264,26 +251,23 @@ def _changed_by_script(arguments: Sequence[str]) -> list[str]:
 
 def _by_copying(arguments: Sequence[str]) -> list[str]:
     """Return where files are copied to, and what gets another name."""
-    operands = _operands(arguments)
-    for at, word in enumerate(arguments):
-        if word in ("-t", "--target-directory"):
-            return _inside(arguments[at + 1 : at + 2], operands)
-        if word.startswith("--target-directory="):
-            return _inside([word.partition("=")[2]], operands)
-    if any(re.match(r"--link$|--symbolic|-[abdfinpruvHLPRT]*[ls]", word) for word in arguments):
-        return operands
-    return _inside(operands[-1:], operands[:-1])
+    files = operands(arguments)
+    targets = option_values(r"-t|--target-directory", arguments)
+    if targets:
+        return _inside(targets[:1], files)
+    if has_option(r"--link$|--symbolic|-[abdfinpruvHLPRT]*[ls]", arguments):
+        return files
+    return _inside(files[-1:], files[:-1])
 
 
 def _by_syncing(arguments: Sequence[str]) -> list[str]:
     """Return where ``rsync`` writes, and what it removes."""
-    operands = _operands(arguments)
+    files = operands(arguments)
     if "--remove-source-files" in arguments:
-        return operands
-    is_dry = any(re.match(r"-[a-zA-Z]*n|--dry-run", word) for word in arguments)
-    if is_dry:
+        return files
+    if has_option(r"-[a-zA-Z]*n|--dry-run", arguments):
         return []
-    return _inside(operands[-1:], operands[:-1])
+    return _inside(files[-1:], files[:-1])
 
 
 def _inside(targets: Sequence[str], sources: Sequence[str]) -> list[str]:
@@ -299,12 +283,12 @@ def _inside(targets: Sequence[str], sources: Sequence[str]) -> list[str]:
 
 def _by_linking(arguments: Sequence[str]) -> list[str]:
     """Return all files: through another name, one can be changed unseen."""
-    return [*_operands(arguments), *_by_copying(arguments)]
+    return [*operands(arguments), *_by_copying(arguments)]
 
 
 def _by_moving(arguments: Sequence[str]) -> list[str]:
-    operands = _operands(arguments)
-    return [*operands, *_inside(operands[-1:], operands[:-1])]
+    files = operands(arguments)
+    return [*files, *_inside(files[-1:], files[:-1])]
 
 
 def _by_dd(arguments: Sequence[str]) -> list[str]:
@@ -313,7 +297,7 @@ def _by_dd(arguments: Sequence[str]) -> list[str]:
 
 def _second(arguments: Sequence[str]) -> list[str]:
     """Return the second file: the output of ``uniq`` and ``xxd``."""
-    return _operands(arguments)[1:2]
+    return operands(arguments)[1:2]
 
 
 def _by_git(arguments: Sequence[str]) -> list[str]:
@@ -323,14 +307,11 @@ def _by_git(arguments: Sequence[str]) -> list[str]:
     command = arguments[at]
     if command in _GIT_READS:
         return _outputs("git", arguments)
-    folders: list[str] = []
-    for option, value in pairwise(arguments[: at + 1]):
-        name, sign, attached = option.partition("=")
-        if name in ("-C", "--git-dir", "--work-tree"):
-            folders.append(attached if sign else value)
-    words = [*folders, *_without(_EXCLUDED, _without_messages(arguments[at + 1 :]))]
+    folders = option_values(_GIT_FOLDERS, arguments[:at])
+    names = arguments[at + 1 :]
+    words = [*folders, *without_options(_EXCLUDED, _without_messages(names))]
     for folder in folders:
-        words += [f"{folder}/{name}" for name in _operands(arguments[at + 1 :])]
+        words += [f"{folder}/{name}" for name in operands(names)]
     if command in _GIT_CHANGES_ALL:
         words.append(".")
     return words
@@ -338,43 +319,34 @@ def _by_git(arguments: Sequence[str]) -> list[str]:
 
 def _git_command(arguments: Sequence[str]) -> int:
     """Return where the first word stands that is no option, and no value of one."""
-    before = ""
-    for at, word in enumerate(arguments):
-        is_value = before in ("-C", "-c", "--git-dir", "--work-tree")
-        if not is_value and not word.startswith("-"):
-            return at
-        before = word
-    return len(arguments)
+    words = operands(without_options(rf"-c|{_GIT_FOLDERS}", arguments))
+    if not words:
+        return len(arguments)
+    return arguments.index(words[0])
 
 
 def _by_tar(arguments: Sequence[str]) -> list[str]:
     """Return the archive that is written, or all words where one is unpacked."""
-    options = [word for word in arguments if word.startswith("--")]
-    letters = "".join(arguments[:1]).lstrip("-")
-    letters += "".join([word for word in arguments if re.fullmatch(r"-[a-zA-Z]+", word)])
-    if "x" in letters or "--extract" in options or "--remove-files" in options:
+    letters = tar_letters(arguments)
+    if "x" in letters or has_option("--extract$|--remove-files$", arguments):
         words = list(arguments)
-        for option, folder in pairwise(arguments):
-            if option in ("-C", "--directory"):
-                words += [f"{folder}/{name}" for name in _operands(arguments)]
+        for folder in option_values("-C|--directory", arguments):
+            words += [f"{folder}/{name}" for name in operands(arguments)]
         return words
-    for at, word in enumerate(arguments):
-        if re.fullmatch(r"-?[a-zA-Z]*f", word):
-            if "t" in letters:
-                return []
-            return list(arguments[at + 1 : at + 2])
-    return []
+    if "t" in letters:
+        return []
+    return option_values(r"-?[a-zA-Z]*f", arguments)[:1]
 
 
 def _by_zip(arguments: Sequence[str]) -> list[str]:
-    if any(re.match(r"-\w*m", word) for word in arguments):
+    if has_option(r"-\w*m", arguments):
         return list(arguments)
-    return _operands(arguments)[:1]
+    return operands(arguments)[:1]
 
 
 def _by_sed(arguments: Sequence[str]) -> list[str]:
     """Return the files that are edited in place, and those that a script writes."""
-    if any(re.match(_CHANGING["sed"], word) for word in arguments):
+    if has_option(_CHANGING["sed"], arguments):
         return _files_of_sed(arguments)
     words: list[str] = []
     for word in arguments:
@@ -385,25 +357,16 @@ def _by_sed(arguments: Sequence[str]) -> list[str]:
 
 def _files_of_sed(arguments: Sequence[str]) -> list[str]:
     """Return the operands after the script."""
-    words: list[str] = []
-    has_script = False
-    before = ""
-    for word in arguments:
-        if re.fullmatch(r"-[a-zA-Z]*[ef]|--expression|--file", before) or re.match(
-            r"-[a-zA-Z]*e.|--expression=|--file=", word
-        ):
-            has_script = True
-        elif not word.startswith("-"):
-            words.append(word)
-        before = word
-    if has_script or len(words) == 1:
-        return words
-    return words[1:]
+    files = operands(without_options(_SED_SCRIPT, arguments))
+    has_script = has_option(rf"(?:{_SED_SCRIPT})(?:=|$)|-[a-zA-Z]*e.", arguments)
+    if has_script or len(files) == 1:
+        return files
+    return files[1:]
 
 
 def _by_awk(arguments: Sequence[str]) -> list[str]:
     """Return the files that are edited in place, or that the program prints to."""
-    if any(word.endswith("inplace") for word in arguments):
+    if has_option("(?s:.*)inplace$", arguments):
         return list(arguments)
     words: list[str] = []
     for word in arguments:
@@ -451,13 +414,13 @@ def _finds_for_change(arguments: Sequence[str]) -> bool:
 
 def _by_sqlite(arguments: Sequence[str]) -> list[str]:
     """Return the database, unless it's only asked."""
-    operands = _operands(arguments)
-    asks = operands[1:]
-    if "-readonly" in arguments or any("mode=ro" in word for word in operands):
+    files = operands(arguments)
+    questions = files[1:]
+    if "-readonly" in arguments or has_option("(?s:.*)mode=ro", files):
         return []
-    if asks and all(_only_asks(ask) for ask in asks):
+    if questions and all(map(_only_asks, questions)):
         return []
-    return operands
+    return files
 
 
 def _only_asks(sql: str) -> bool:
@@ -468,18 +431,18 @@ def _only_asks(sql: str) -> bool:
 
 def _by_compressing(arguments: Sequence[str]) -> list[str]:
     """Return the files that are replaced by compressed ones."""
-    if any(re.match(r"-[a-zA-Z]*[ckltv]|--(?:stdout|keep|list|test)", word) for word in arguments):
+    if has_option(r"-[a-zA-Z]*[ckltv]|--(?:stdout|keep|list|test)", arguments):
         return []
-    return _operands(arguments)
+    return operands(arguments)
 
 
 def _by_splitting(arguments: Sequence[str]) -> list[str]:
     """Return how the parts are called: the last word."""
-    return _operands(arguments)[-1:]
+    return operands(arguments)[-1:]
 
 
 def _by_editor(arguments: Sequence[str]) -> list[str]:
-    if any(word in ("-R", "-v", "--view", "-d") for word in arguments):
+    if has_option("(?:-R|-v|--view|-d)$", arguments):
         return []
     return _without_messages(arguments)
 
@@ -487,9 +450,9 @@ def _by_editor(arguments: Sequence[str]) -> list[str]:
 def _by_curl(arguments: Sequence[str]) -> list[str]:
     """Return the files that are written; with ``-O``, what the address is called."""
     words = _outputs("curl", arguments)
-    if any(re.match(r"-[a-zA-Z]*[OJ]|--remote-name", word) for word in arguments):
+    if has_option(r"-[a-zA-Z]*[OJ]|--remote-name", arguments):
         words += _downloaded(arguments)
-    if any(word in ("-K", "--config") for word in arguments):
+    if has_option("(?:-K|--config)$", arguments):
         words.append(OPEN)
     return words
 
@@ -529,14 +492,18 @@ _SPECIAL: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
 }
 
 
+_RECURSIVE: Mapping[str, str] = {
+    **dict.fromkeys(("mv", "mount", "rename"), ""),
+    **dict.fromkeys(("rm", "chmod", "chown", "chgrp", "setfacl"), r"-\w*[rR]|--recursive"),
+    "rsync": "--del",
+}
+"""Options with which a program changes a folder with all that is in it; empty is always."""
+
+
 def _is_recursive(program: str, arguments: Sequence[str]) -> bool:
     """Whether a folder above a protected file matters too."""
-    if program in ("mv", "mount", "rename"):
-        return True
     if program == "git":
         return not _GIT_READS.intersection(arguments)
     if program == "find":
         return _finds_for_change(arguments)
-    if program in ("rm", "chmod", "chown", "chgrp", "setfacl"):
-        return any(re.match(r"-\w*[rR]|--recursive", word) for word in arguments)
-    return program == "rsync" and any(word.startswith("--del") for word in arguments)
+    return program in _RECURSIVE and has_option(_RECURSIVE[program], arguments)

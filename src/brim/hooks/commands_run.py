@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from brim.hooks.arguments import operands
 from brim.hooks.changed_files import RUNNERS, is_interpreter
 from brim.hooks.protected_code import code_of, lines_of_shell, only_reads
 from brim.hooks.protected_files import MAKEFILES, script_text
@@ -53,10 +54,8 @@ class CommandsRun:
     def _add(self, ran: RanCommand) -> None:
         program = ran.words[0]
         if is_interpreter(program) or program in _RUNNING_INPUT:
-            written = [text for word in ran.words[1:] for text in self._written(word)]
-            if is_interpreter(program) and not written:
-                written = [text for word in _files(ran.words) for text in self._recent(word)]
-            ran = replace(ran, documents=(*ran.documents, *self._here_strings, *written))
+            texts = [*self._here_strings, *self._input_of(ran)]
+            ran = replace(ran, documents=(*ran.documents, *texts))
         self._paths.go(ran.words)
         self.commands.append(ran)
         if program == "alias":
@@ -68,6 +67,15 @@ class CommandsRun:
         for line in self._lines_run(ran):
             self.lines.append(line)
             self._add_line(line)
+
+    def _input_of(self, ran: RanCommand) -> list[str]:
+        """Return the texts of the files that *ran* is given: those that the commands so far have
+        written, or the script of an interpreter."""
+        texts = [text for word in ran.words[1:] for text in self._written(word)]
+        scripts = operands(ran.words[1:])[:1]
+        if texts or not scripts or not is_interpreter(ran.words[0]):
+            return texts
+        return self._recent(scripts[0])
 
     def _add_line(self, line: str) -> None:
         if len(self.commands) >= _MOST_COMMANDS:
@@ -168,11 +176,6 @@ def _lines_of_runner(arguments: list[str]) -> Iterator[str]:
 
 def _name(file: str) -> str:
     return file.rpartition("/")[2]
-
-
-def _files(words: list[str]) -> list[str]:
-    """Return the first file that an interpreter is given: its script."""
-    return [word for word in words[1:] if not word.startswith("-")][:1]
 
 
 def _texts_of(ran: RanCommand) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brim.hooks.arguments import has_option, operands, option_values, tar_letters
 from brim.record import PlainData
 
 _COPYING = frozenset(("cp", "rsync", "mv", "ditto", "scp"))
@@ -21,7 +22,7 @@ _UNPACKING = {
 """Programs that unpack, and their options for the folder."""
 _CONTENTS = ("/.", "/*")
 """How a folder ends whose contents are copied, and not the folder itself."""
-_AS_TARGET = ("-T", "--no-target-directory")
+_ARCHIVE = r"\.(?:zip|tar|tgz|tar\.\w+|7z|cpio)$"
 _TARGET = r"-t|--target-directory"
 
 
@@ -41,54 +42,39 @@ def landings(program: str, arguments: Sequence[str]) -> list[Landing]:
         return _copied(program, arguments)
     if program not in _UNPACKING or _only_packs(program, arguments):
         return []
-    folder = _value_of(_UNPACKING[program], arguments) or "."
-    for word in arguments:
-        is_archive = re.search(r"\.(?:zip|tar|tgz|tar\.\w+|7z|cpio)$", word)
-        if is_archive and not word.startswith("--"):
-            return [Landing(word, folder, is_archive=True)]
-    return [Landing("", folder, is_archive=True)]
+    folder = "".join(option_values(_UNPACKING[program], arguments)[:1])
+    archives = [word for word in operands(arguments) if re.search(_ARCHIVE, word)]
+    source = "".join(archives[:1])
+    return [Landing(source, folder or ".", is_archive=True)]
 
 
 def _copied(program: str, arguments: Sequence[str]) -> list[Landing]:
-    operands = [word for word in arguments if not word.startswith("-")]
-    target = _value_of(_TARGET, arguments)
-    if target in operands:
-        operands.remove(target)
-    if not target:
-        target = "".join(operands[-1:])
-        operands = operands[:-1]
-    is_whole = any(word in _AS_TARGET for word in arguments)
-    copies: list[Landing] = []
-    for source in operands:
-        has_contents = is_whole or source.endswith(_CONTENTS)
-        if program == "rsync" and source.endswith("/"):
-            has_contents = True
-        folder = target
+    sources = operands(arguments)
+    target = "".join(option_values(_TARGET, arguments)[:1])
+    if target in sources:
+        sources.remove(target)
+    elif not target and sources:
+        target = sources.pop()
+    is_whole = has_option("(?:-T|--no-target-directory)$", arguments)
+    return [_landing(program, source, target, is_whole=is_whole) for source in sources]
+
+
+def _landing(program: str, source: str, target: str, *, is_whole: bool) -> Landing:
+    """Return where *source* comes to: the *target* itself if its contents are copied."""
+    ends = _CONTENTS
+    if program == "rsync":
+        ends = (*_CONTENTS, "/")
+    folder = target
+    if not is_whole and not source.endswith(ends):
         name = source.rstrip("/").rpartition("/")[2]
-        if not has_contents:
-            folder = f"{target.rstrip('/')}/{name}"
-        copies.append(Landing(re.sub(r"/[.*]?$", "", source), folder))
-    return copies
+        folder = f"{target.rstrip('/')}/{name}"
+    return Landing(re.sub(r"/[.*]?$", "", source), folder)
 
 
 def _only_packs(program: str, arguments: Sequence[str]) -> bool:
     """Whether *program* makes or lists an archive."""
+    if program == "unzip":
+        return has_option(r"-\w*[lptv]", arguments)
     if program not in ("tar", "bsdtar"):
-        return program == "unzip" and any(re.match(r"-\w*[lptv]", word) for word in arguments)
-    letters = "".join(arguments[:1]).lstrip("-")
-    letters += "".join([word for word in arguments if re.fullmatch(r"-[a-zA-Z]+", word)])
-    return "x" not in letters and "--extract" not in arguments
-
-
-def _value_of(option: str, arguments: Sequence[str]) -> str:
-    """Return the value of *option*, behind it or glued to it; empty if it isn't there."""
-    for at, word in enumerate(arguments):
-        name, sign, value = word.partition("=")
-        if sign and re.fullmatch(option, name):
-            return value
-        if re.fullmatch(option, word):
-            return "".join(arguments[at + 1 : at + 2])
-        glued = re.match(rf"(?:{option})([~/$.].*)", word)
-        if glued and not word.startswith("--"):
-            return glued[1]
-    return ""
+        return False
+    return "x" not in tar_letters(arguments) and "--extract" not in arguments

@@ -7,12 +7,15 @@ to end well; only the person reads how a limit is lifted.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from brim.agents import agent_named
 from brim.agents.agent import subagent_files
-from brim.agents.call import BETWEEN_REQUESTS, NOTHING, Answer, HookCall
+from brim.agents.call import BETWEEN_REQUESTS, NOTHING, SESSION_END, Answer, HookCall
+from brim.agents.call import PROMPT as PROMPT_EVENT
 from brim.config.places import home_folder
 from brim.hooks.notices import notify
 from brim.hooks.state import HookWorkspace
@@ -57,6 +60,8 @@ EVERYBODY = "limits"
 PATIENCE = 0.15
 """Seconds that are waited for a request that the agent hasn't written down yet."""
 STEP = 0.01
+LATELY = 3_600.0
+"""Seconds in which a file was written that may have lines which no hook has read."""
 LONGEST_LOG = 1 << 20
 """Bytes of the index's log that the next hooks read again and again."""
 TAIL = 1 << 17
@@ -82,8 +87,26 @@ def _began_in(call: HookCall, workspace: HookWorkspace) -> str:
 
 
 def session_files(call: HookCall, workspace: HookWorkspace) -> list[AgentFile]:
-    """Return the files of the session of *call*, those of its sub-agents first."""
-    return session_files_of(call.agent.name, call.transcript, _began_in(call, workspace))
+    """Return the files of the session of *call*, those of its sub-agents first.
+
+    Before a prompt also those of sessions that ended lately, if the agent doesn't say when one
+    ends: nobody has read their last lines.
+    """
+    files = session_files_of(call.agent.name, call.transcript, _began_in(call, workspace))
+    if call.event != PROMPT_EVENT or call.agent.reports(SESSION_END):
+        return files
+    return [*_files_beside(call, workspace.now), *files]
+
+
+def _files_beside(call: HookCall, now: float) -> list[AgentFile]:
+    """Return the files beside the session's that were written lately."""
+    paths = []
+    with suppress(OSError), os.scandir(os.path.dirname(call.transcript)) as entries:
+        for entry in entries:
+            if entry.path != call.transcript and entry.stat().st_mtime > now - LATELY:
+                paths.append(entry.path)
+    format = call.agent.transcripts.format
+    return [AgentFile(path, call.agent.name, format) for path in sorted(paths)]
 
 
 def session_files_of(agent: str, transcript: str, folder: str) -> list[AgentFile]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from brim.agents import AGENTS, every_agent
+from brim.hooks.arguments import has_option, operands
 from brim.hooks.changed_files import OPEN, is_interpreter, is_reader
 from brim.hooks.protected_code import code_of, runs_brim
 from brim.hooks.shell_paths import ShellPaths
@@ -32,6 +34,7 @@ _REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
 asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _INSTALLERS = ("pip", "uv", "pipx", "conda", "mamba", "brew", "poetry", "pdm", "rye", "pixi")
+_REMOVING = frozenset(("uninstall", "remove", "disable"))
 _HOOK_PROGRAMS = ("hook", "statusline", "hook.py", "statusline.py")
 _OTHER_SIGNS = ("AI_AGENT", "BRIM_")
 """Variables by which brim knows that an agent asks it, and for which home."""
@@ -88,23 +91,27 @@ def _with_other_home(commands: list[RanCommand], paths: ShellPaths) -> set[int]:
     """Return which of *commands*, by their places, run with another home than the person's: brim
     changes nothing of theirs there."""
     places: set[int] = set()
-    is_other = False
     if _HOME not in paths.text or "BRIM_" in paths.text:
         return places
     if re.search(_SUBSHELL_HOME, paths.text):
         return places
+    is_other = False
     is_inside = False
     for place, command in enumerate(commands):
-        words = command.words
-        if words[0] in ("export", "declare"):
-            is_other = _is_other_home(words[1:], paths, is_other=is_other)
-        is_run_there = is_inside and command.wrappers[-1:] in [(shell,) for shell in SHELLS]
+        program = command.words[0]
+        if program in ("export", "declare"):
+            is_other = _is_other_home(command.words[1:], paths, is_other=is_other)
+        is_run_there = is_inside and _is_run_by_shell(command)
+        is_inside = False
         if is_run_there or _is_other_home(command.settings, paths, is_other=is_other):
             places.add(place)
-            is_inside = is_run_there or words[0] in SHELLS
-        else:
-            is_inside = False
+            is_inside = is_run_there or program in SHELLS
     return places
+
+
+def _is_run_by_shell(command: RanCommand) -> bool:
+    """Whether a shell that was started with it as its text runs *command*."""
+    return bool(command.wrappers) and command.wrappers[-1] in SHELLS
 
 
 def _is_other_home(settings: Iterable[str], paths: ShellPaths, *, is_other: bool) -> bool:
@@ -123,22 +130,27 @@ def _is_other_home(settings: Iterable[str], paths: ShellPaths, *, is_other: bool
 
 def _is_refused(arguments: list[str], *, hides_agent: bool) -> bool:
     """Whether an agent may not call brim with *arguments*."""
-    if not arguments or _is_harmless(arguments):
+    if _is_harmless(arguments):
         return False
-    plain = [word for word in arguments if not word.startswith("-")]
-    if plain[:1] == ["memory"]:
-        plain = _memory_command(plain)
-    elif plain[:1] == ["rules"]:
-        plain = plain[1:]
+    plain = _without_rooms(operands(arguments))
     if plain == ["pause", "off"]:
         return False
     if not plain:
         return OPEN in arguments
-    if plain[0] == OPEN or plain[0].startswith("$"):
+    if plain[0].startswith("$"):  # it can't be read
         return True
     if _loosens(plain[0], arguments):
         return True
     return hides_agent and _is_refused_by_brim(plain, arguments)
+
+
+def _without_rooms(plain: list[str]) -> list[str]:
+    """Return the words from the command on, without ``rules`` or ``memory`` before it."""
+    if plain[:1] == ["memory"]:
+        return _memory_command(plain)
+    if plain[:1] == ["rules"]:
+        return plain[1:]
+    return plain
 
 
 def _memory_command(plain: list[str]) -> list[str]:
@@ -152,39 +164,48 @@ def _memory_command(plain: list[str]) -> list[str]:
 
 def _hides_agent(calls: list[list[str]], text: str) -> bool:
     """Whether the command may take away the variables by which brim knows an agent."""
-    if any(sign in text for sign in _OTHER_SIGNS):
+    if _names_sign(text):
         return True
+    return any(_runs_without_signs(words) for words in calls)
+
+
+def _names_sign(text: str) -> bool:
+    """Whether *text* names a variable by which brim knows an agent."""
+    signs = list(_OTHER_SIGNS)
     for agent in every_agent():
-        if any(sign in text for sign in agent.sign_prefixes):
-            return True
-    for words in calls:
-        for hiding_word in _HIDING.get(words[0], ()):
-            if hiding_word in ("", *words):
-                return True
-    return False
+        signs += agent.sign_prefixes
+    return any(sign in text for sign in signs)
+
+
+def _runs_without_signs(words: list[str]) -> bool:
+    """Whether *words* run a command in an environment without those variables."""
+    hiding_words = _HIDING.get(words[0], ())
+    return not {"", *words}.isdisjoint(hiding_words)
 
 
 def _is_harmless(arguments: list[str]) -> bool:
-    options = arguments
-    if "--" in arguments:
-        options = arguments[: arguments.index("--")]
-    return any(word in _HARMLESS for word in options)
+    options = list(takewhile(lambda word: word != "--", arguments))
+    return not arguments or not set(options).isdisjoint(_HARMLESS)
 
 
 def _loosens(command: str, arguments: list[str]) -> bool:
-    loosening_words = LOOSENING.get(command)
-    if loosening_words is None:
+    if command not in LOOSENING:
         return False
+    loosening_words = LOOSENING[command]
     if not loosening_words:
         return True
-    parts = [part.lstrip("-") for word in arguments for part in word.split("=")]
-    return any(part in loosening_words or _PERCENT_MORE.fullmatch(part) for part in parts)
+    parts = "=".join(arguments).split("=")
+    return any(_is_loosening(part.lstrip("-"), loosening_words) for part in parts)
+
+
+def _is_loosening(word: str, loosening_words: tuple[str, ...]) -> bool:
+    return word in loosening_words or _PERCENT_MORE.fullmatch(word) is not None
 
 
 def _is_refused_by_brim(plain: list[str], arguments: list[str]) -> bool:
     """Whether brim itself refuses the command if it knows that an agent asks."""
     if plain[0] == "learn":
-        return any(word.startswith("--r") for word in arguments)  # it replaces a rule
+        return has_option("--r", arguments)  # it replaces a rule
     return plain[0] in _REFUSED and plain != ["limit"]
 
 
@@ -221,28 +242,25 @@ def _uninstalls(words: list[str]) -> bool:
     """Whether *words* uninstall brim."""
     program = words[0].rstrip("0123456789.")
     if program in AGENTS and "brim" in words:
-        return any(word in ("uninstall", "remove", "disable") for word in words)
+        return not _REMOVING.isdisjoint(words)
     if is_interpreter(words[0]) and "pip" in words:
         program = "pip"
-    if program not in _INSTALLERS:
+    if program not in _INSTALLERS or _REMOVING.isdisjoint(words):
         return False
-    if "uninstall" not in words and "remove" not in words:
-        return False
-    return any(re.fullmatch(r"brim(?:[\[=<>~!@].*)?", word) for word in words[1:])
+    return has_option(r"brim(?:[\[=<>~!@].*)?$", words[1:])
 
 
 def _acts_as_brim(command: RanCommand, paths: ShellPaths) -> bool:
     """Whether *command* runs brim's hooks, where an agent would: it could say that a person wrote
     something."""
-    words = command.words
-    program = words[0]
+    program = command.words[0]
     if program in _HOOK_PROGRAMS and paths.names_launcher():
         return True
-    if is_interpreter(program) and any(word.startswith("brim.hooks") for word in words):
-        return True
-    if program == "xargs" or "xargs" in command.wrappers:
-        return program == "brim"
-    return is_interpreter(program) and runs_brim(code_of(command))
+    if program == "brim":
+        return "xargs" in command.wrappers
+    if not is_interpreter(program):
+        return False
+    return has_option(r"brim\.hooks", command.words) or runs_brim(code_of(command))
 
 
 # Agents without hooks -----------------------------------------------------------------------------
@@ -250,33 +268,41 @@ def _acts_as_brim(command: RanCommand, paths: ShellPaths) -> bool:
 
 def _without_hooks(commands: list[RanCommand], paths: ShellPaths) -> str:
     """Return what lets an agent run without brim's hooks: a setting, now or for every shell."""
-    settings: set[str] = set()
+    names: set[str] = set()
     for command in commands:
-        words = command.words
-        settings.update(setting.partition("=")[0] for setting in command.settings)
-        if words[0] in ("export", "env"):
-            settings.update(word.partition("=")[0] for word in words if "=" in word)
-        if words[0] in AGENTS and _has_no_hooks(words, settings):
-            return " ".join(words)
-        if "BRIM_DISABLE" not in paths.text:
-            continue
-        if words[0] in _SETTERS and any("BRIM_DISABLE" in word for word in words):
-            return " ".join(words)
-        if any("BRIM_DISABLE=" in word for word in words) and _is_kept(command):
-            return " ".join(words)
+        names |= _names_set_by(command)
+        if command.words[0] in AGENTS and _has_no_hooks(command.words, names):
+            return " ".join(command.words)
+        if "BRIM_DISABLE" in paths.text and _disables_later(command):
+            return " ".join(command.words)
     return ""
 
 
-def _has_no_hooks(words: list[str], names: Iterable[str]) -> bool:
+def _names_set_by(command: RanCommand) -> set[str]:
+    """Return the variables that *command* sets for itself, or for what is run later."""
+    settings = [*command.settings]
+    if command.words[0] in ("export", "env"):
+        settings += [word for word in command.words if "=" in word]
+    return {setting.partition("=")[0] for setting in settings}
+
+
+def _disables_later(command: RanCommand) -> bool:
+    """Whether *command* switches brim off for what is started later."""
+    if command.words[0] in _SETTERS and has_option("(?s:.*)BRIM_DISABLE", command.words):
+        return True
+    return has_option("(?s:.*)BRIM_DISABLE=", command.words) and _is_kept(command)
+
+
+def _has_no_hooks(words: Sequence[str], names: set[str]) -> bool:
     """Whether an agent is started with other settings than its user's; *names* are the variables
     that are set by then."""
     options = {word.partition("=")[0] for word in words}
     if not options.isdisjoint(_WITHOUT_SETTINGS) or {"--disable", "hooks"} <= options:
         return True
-    if any(re.search(_HOOKS_OFF, word) for word in words):
+    if has_option(rf"(?s:.*)(?:{_HOOKS_OFF})", words):
         return True
     places = {"HOME", *[agent.places.variable for agent in every_agent()]}
-    return not places.isdisjoint(names) or any(name.startswith("BRIM_") for name in names)
+    return not places.isdisjoint(names) or has_option("BRIM_", list(names))
 
 
 def _is_kept(command: RanCommand) -> bool:
@@ -284,4 +310,4 @@ def _is_kept(command: RanCommand) -> bool:
     files = [*command.writes]
     if not is_reader(command.words[0]):
         files += command.words[1:]
-    return any(re.search(_PROFILES, file) for file in files)
+    return has_option(f"(?s:.*){_PROFILES}", files)

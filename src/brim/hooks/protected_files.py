@@ -52,19 +52,26 @@ _CHATS = f"{os.sep}chats{os.sep}"
 
 def is_protected(path: str, workspace: HookWorkspace) -> bool:
     """Whether no agent may change the file *path*."""
-    if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
+    if is_below(path, [os.path.realpath(workspace.home)]):
         return True
     if path in linked_files(workspace.home) or _is_of_package(path):
         return True
-    folder, name = os.path.split(path)
-    is_own = os.path.basename(folder) == ".brim" and name in OWN_FILES
-    if is_own and may_be_protected(path, workspace):
-        return True
-    if name in MEMORY_FILES and MEMORY in folder.split(os.sep):
-        return True
-    if holds_hooks(path, workspace):
+    if _has_protected_name(path, workspace) or holds_hooks(path, workspace):
         return True
     return _is_transcript(path, workspace.environ)
+
+
+def _has_protected_name(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path* is called as the rules, settings or the memory of a project are."""
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) == ".brim":
+        return name in OWN_FILES and may_be_protected(path, workspace)
+    return name in MEMORY_FILES and MEMORY in folder.split(os.sep)
+
+
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Whether *path* is in one of *folders*, or in a folder there."""
+    return path.startswith(tuple([os.path.join(folder, "") for folder in folders]))
 
 
 def holds_hooks(path: str, workspace: HookWorkspace) -> bool:
@@ -76,9 +83,7 @@ def may_be_protected(path: str, workspace: HookWorkspace) -> bool:
     """Whether *path* is in the person's home or in the project: elsewhere, as in a temporary
     folder, files of the same names steer nobody."""
     project = os.path.realpath(workspace.project or workspace.cwd)
-    return any(
-        path.startswith(os.path.join(folder, "")) for folder in (user_home(workspace), project)
-    )
+    return is_below(path, [user_home(workspace), project])
 
 
 def memory_files(project: str) -> list[str]:
@@ -135,28 +140,34 @@ def is_users_settings(path: str, workspace: HookWorkspace) -> bool:
 
 def _holds_hooks(path: str, line: TableLine, workspace: HookWorkspace) -> bool:
     """Whether *path* has the hooks of an agent, or brim's plugin for it."""
-    places = agent_named(line.name).places
-    folder, name = os.path.split(path)
-    if name in line.hook_files:
-        user_folder = os.path.realpath(os.path.dirname(places.user_file(workspace.environ)))
-        if folder == user_folder:
-            return True
-        project_folder = os.path.basename(os.path.dirname(places.project_hooks))
-        is_named_so = os.path.basename(folder) in (line.folder, project_folder)
-        if is_named_so and may_be_protected(path, workspace):
-            return True
+    if _is_hook_file(path, line, workspace):
+        return True
+    plugins = agent_named(line.name).places.plugins
     slashed = path.replace(os.sep, "/")
-    if not places.plugins or places.plugins not in slashed:
+    if not plugins or plugins not in slashed:
         return False
-    return "/brim/" in slashed or name == "extension-enablement.json"
+    return "/brim/" in slashed or slashed.endswith("/extension-enablement.json")
+
+
+def _is_hook_file(path: str, line: TableLine, workspace: HookWorkspace) -> bool:
+    """Whether *path* is the person's or a project's settings with the hooks of an agent."""
+    folder, name = os.path.split(path)
+    if name not in line.hook_files:
+        return False
+    places = agent_named(line.name).places
+    if folder == os.path.realpath(os.path.dirname(places.user_file(workspace.environ))):
+        return True
+    project_folder = os.path.basename(os.path.dirname(places.project_hooks))
+    if os.path.basename(folder) not in (line.folder, project_folder):
+        return False
+    return may_be_protected(path, workspace)
 
 
 def _is_transcript(path: str, environ: Mapping[str, str]) -> bool:
     """Whether an agent has written a session to *path*."""
     if not path.endswith(_TRANSCRIPTS) and _CHATS not in path:
         return False
-    folders = transcript_folders(environ)
-    return any(path.startswith(os.path.join(folder, "")) for folder in folders)
+    return is_below(path, transcript_folders(environ))
 
 
 def transcript_folders(environ: Mapping[str, str]) -> list[str]:

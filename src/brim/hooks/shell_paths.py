@@ -8,14 +8,17 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from brim.config.places import home_folder
+from brim.hooks.arguments import has_option, operands, option_values
 from brim.hooks.changed_files import OPEN
 from brim.hooks.landing import Landing
 from brim.hooks.protected_files import (
     PARTS,
     WHOLE,
     holds_hooks,
+    is_below,
     is_protected,
     may_be_protected,
     memory_files,
@@ -33,7 +36,7 @@ _DOCUMENT = r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|
 _PATH = r"[^\s'\"`=:,;()\[\]<>|&]+"
 _PARTS = r"[=:,'\"()\[\]]|\s+"
 _GOING = ("cd", "pushd")
-_GOING_WRAPPERS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
+_GOING_WRAPPERS = {"env": "-C|--chdir", "sudo": "-D|--chdir"}
 """Programs that run another one in a folder, and their options for it."""
 _WHICH = r"(?:which|command\s+-v|type\s+-p)\s+brim\b|import brim\b[^\n]{0,40}__(?:path|file)__"
 _MOST_FOLDERS = 5
@@ -65,17 +68,16 @@ class ShellPaths:
     def go(self, words: list[str]) -> None:
         """Follow ``cd`` to another folder, and ``ln -s``."""
         if words[0] == "ln":
-            self._link([word for word in words[1:] if not word.startswith("-")])
+            self._link(operands(words[1:]))
         target = _target(words)
         if not target:
             return
         self._is_lost = _is_open(self.spelled_out(target))
         if target == "-":
-            target = self.folders[-2] if len(self.folders) > 1 else self.folders[0]
-        for path in self._real_paths(target, self.folders[-1]):
-            if len(self.folders) < _MOST_FOLDERS:
-                self.folders.append(path)
-                return
+            target = self.folders[-2:][0]
+        if len(self.folders) < _MOST_FOLDERS:
+            paths = self._real_paths(target, self.folders[-1])
+            self.folders += islice(paths, 1)
 
     def _link(self, operands: list[str]) -> None:
         folder = self.folders[-1]
@@ -102,20 +104,25 @@ class ShellPaths:
         """Whether a command that changes the file *word* changes a protected one. A command that
         *only_removes* may take away settings without brim's hooks."""
         for path in self._paths(word):
-            if path == self._brim:
+            if path == self._brim or self._is_protected_file(path, only_removes=only_removes):
                 return True
-            if is_protected(path, self._workspace):
-                is_other = only_removes and holds_hooks(path, self._workspace)
-                if not (is_other and leaves_hooks(path, None)):
-                    return True
-            if not removes:
-                continue
-            is_whole = os.path.basename(path) in WHOLE
-            if is_whole and may_be_protected(path, self._workspace):
-                return True
-            if path in transcript_folders(self._workspace.environ):
+            if removes and self._is_protected_folder(path):
                 return True
         return False
+
+    def _is_protected_file(self, path: str, *, only_removes: bool) -> bool:
+        if not is_protected(path, self._workspace):
+            return False
+        if only_removes and holds_hooks(path, self._workspace):
+            return not leaves_hooks(path, None)
+        return True
+
+    def _is_protected_folder(self, path: str) -> bool:
+        """Whether *path* is a folder that nobody may remove: brim's, an agent's, one of its
+        sessions."""
+        if path in transcript_folders(self._workspace.environ):
+            return True
+        return os.path.basename(path) in WHOLE and may_be_protected(path, self._workspace)
 
     def holds_steering(self, word: str, patterns: tuple[str, ...]) -> bool:
         """Whether a protected file is somewhere below the folder *word*; with *patterns*, one that
@@ -132,13 +139,10 @@ class ShellPaths:
         """Return the protected files whose paths begin with *start*, and that exist; of a folder
         of transcripts, one that may be there."""
         project = os.path.realpath(self._workspace.project or self.folders[0])
-        files: list[str] = []
-        is_above = f"{project}/".startswith(start)
-        for path in (self._brim, *self.steering, *memory_files(project)):
-            if is_any and is_above and path.startswith(f"{project}/"):
-                continue  # a project may be removed, with its settings
-            if path.startswith(start) and os.path.exists(path):
-                files.append(path)
+        files = [self._brim, *self.steering, *memory_files(project)]
+        if is_any and f"{project}/".startswith(start):  # it may be removed, with its settings
+            files = [path for path in files if not path.startswith(f"{project}/")]
+        files = [path for path in files if path.startswith(start) and os.path.exists(path)]
         for folder in transcript_folders(self._workspace.environ):
             if start.startswith(f"{folder}/") or f"{folder}/".startswith(start):
                 files.append(f"{folder}/project/session.jsonl")
@@ -146,20 +150,20 @@ class ShellPaths:
 
     def lands_on_steering(self, landing: Landing) -> bool:
         """Whether something that is copied or unpacked takes the place of a protected file."""
-        sources = list(self._real_paths(landing.source, self.folders[-1]))
+        source = next(self._real_paths(landing.source, self.folders[-1]), "")
         for folder in self._real_paths(landing.folder, self.folders[-1]):
-            start = folder.rstrip("/") + "/"
-            files = [path for path in self.steering if path.startswith(start)]
-            for path in files:
-                if not os.path.exists(path):
-                    continue
-                if landing.is_archive and (os.path.dirname(path) == folder or self.names_parts()):
-                    return True
-                if landing.is_archive:
-                    continue
-                if self._holds(sources[0], path[len(start) :]):
+            for path in self._steering_below(folder):
+                if not landing.is_archive:
+                    has_it = self._holds(source, os.path.relpath(path, folder))
+                else:
+                    has_it = os.path.dirname(path) == folder or self.names_parts()
+                if has_it:
                     return True
         return False
+
+    def _steering_below(self, folder: str) -> list[str]:
+        """Return the files in *folder* that steer agents, and that exist."""
+        return [path for path in self.steering if is_below(path, [folder]) and os.path.exists(path)]
 
     def _holds(self, source: str, name: str) -> bool:
         """Whether the folder *source* has the file *name*; if it isn't there yet, whether the text
@@ -225,11 +229,8 @@ class ShellPaths:
         if launchers in self.folders:
             return True
         names = re.findall(_PATH, self.text)[:_MOST_NAMES]
-        for name in names:
-            for path in self._real_paths(name, self.folders[-1]):
-                if path.startswith(launchers):
-                    return True
-        return False
+        paths = [path for name in names for path in self._real_paths(name, self.folders[-1])]
+        return has_option(re.escape(launchers), paths)
 
     def _patterns_for(self, name: str) -> list[str]:
         if not name.startswith("*/"):
@@ -299,15 +300,10 @@ def _is_open(word: str) -> bool:
 def _target(words: list[str]) -> str:
     """Return the folder that a command goes to, or runs another one in; empty if none."""
     if words[0] in _GOING:
-        operands = [word for word in words[1:] if word == "-" or not word.startswith("-")]
-        return "".join(operands[-1:]) or "~"
+        return "".join(operands(words[1:])[-1:]) or "~"
     if words[0] not in _GOING_WRAPPERS:
         return ""
-    for word, value in zip(words[1:], [*words[2:], ""], strict=True):
-        option, sign, attached = word.partition("=")
-        if option in _GOING_WRAPPERS[words[0]]:
-            return attached if sign else value
-    return ""
+    return "".join(option_values(_GOING_WRAPPERS[words[0]], words[1:])[:1])
 
 
 def redirected_files(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from brim.agents.fields import mapping, text, value, whole
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
-from brim.hooks.attention import CLOCK, KEPT, LOCKED, SHORT, faults, losses_of_records
+from brim.hooks.attention import CLOCK, INDEX_LOCKED, KEPT, LOCKED, SHORT, faults, losses_of_records
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, SAID_TOTAL, HookWorkspace, SessionState, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
@@ -74,6 +74,15 @@ _COUNTERS = (
     "cache_read_input_tokens",
     "output_tokens",
 )
+
+
+KEPT_NOTICES = {
+    CLOCK: "the clock was changed",
+    LOCKED: "state.db is locked",
+    INDEX_LOCKED: "index.db is locked",
+    KEPT: SHORT,
+}
+"""What the line says while something is kept for the session."""
 
 
 def main(
@@ -255,14 +264,15 @@ def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
         notices.append("settings wrong: brim doctor")
     if faults(workspace.home) or losses_of_records(workspace.home):
         notices.append("a file is broken: brim doctor")
-    if status.session and workspace.state(status.session).kept(CLOCK):
-        notices.append("the clock has gone back")
-    if status.session and workspace.state(status.session).kept(LOCKED):
-        notices.append("state.db is locked")
-    if status.session and workspace.state(status.session).kept(KEPT):
-        notices.append(SHORT)
+    if status.session:
+        notices += _kept_notices(workspace.state(status.session))
     notices.append(_guarded(environ, notes_waiting, workspace))
     return list(filter(None, notices))
+
+
+def _kept_notices(state: SessionState) -> list[str]:
+    """Return what a hook of the session has found."""
+    return [notice for key, notice in KEPT_NOTICES.items() if state.kept(key)]
 
 
 def _is_project_left_out(status: StatusLine, workspace: HookWorkspace) -> bool:

@@ -20,6 +20,7 @@ from brim.workspace import Workspace
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200
 STRATEGIES = {
+    "tiered": "TieredPruner",
     "fifo": "FifoPruner",
     "sliding": "SlidingWindowPruner",
     "summarize": "SummarizePruner",
@@ -112,7 +113,7 @@ def fit_messages(
     messages: list[dict[str, Any]],
     tokens: int | None = None,
     model: str = "",
-    strategy: str = "fifo",
+    strategy: str = "tiered",
 ) -> FitAnswer:
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
     name = _needed(_model(workspace, model))

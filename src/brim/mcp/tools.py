@@ -75,7 +75,7 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
         messages: Messages,
         tokens: Annotated[int | None, Field(ge=0)] = None,
         model: Model = "",
-        strategy: Literal["fifo", "sliding", "summarize"] = "fifo",
+        strategy: Literal["tiered", "fifo", "sliding", "summarize"] = "tiered",
     ) -> measures.FitAnswer:
         return measures.fit_messages(clients.workspace, messages, tokens, model, strategy)
 

@@ -39,6 +39,11 @@ class LostFact(PlainData):
     used_again: bool = False
     """Whether the agent read, changed or ran it afterwards."""
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether an agent can use it: nobody can tell whether it followed an instruction."""
+        return self.kind in ("file", "command")
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionReport(PlainData):

@@ -209,7 +209,7 @@ class Limit(PlainData):
 
 def _share_of(amount: int, share: float) -> int:
     """Return the *share* of *amount*, rounded up."""
-    return -(-amount * round(share * MILLION) // MILLION)
+    return -(-int(amount) * round(share * MILLION) // MILLION)
 
 
 class CostBudget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from brim.models.usage import Tokens
@@ -152,8 +153,10 @@ def standings(
     plans: PlanReadings = lambda _: None,
     warn: float = WARN_SHARE,
 ) -> list[LimitStanding]:
-    """Return where the *limits* stand that apply to *spender*, in their order."""
+    """Return where the *limits* stand that apply to *spender*, in their order. What is spent is the
+    same sum as in ``brim usage``."""
     standing: list[LimitStanding] = []
+    spent_in = cache(index.spent)  # several limits count the same
     for limit in limits:
         if not limit.applies_to(spender):
             continue
@@ -164,17 +167,12 @@ def standings(
                     LimitStanding(limit, reading.percent, now, 0, reading.resets_at, warn)
                 )
             continue
-        spent = spent_of(limit, index, spender, now)
+        sums = spent_in(limit.scope_of(spender), limit.begins_at(now))
+        spent = sums.cost
+        if limit.unit == TOKENS:
+            spent = sums.tokens
         standing.append(LimitStanding(limit, spent, now, 0, limit.resets_at(now), warn))
     return standing
-
-
-def spent_of(limit: SpendingLimit, index: SessionIndex, spender: Spender, now: float) -> int:
-    """Return what *spender* has spent of *limit*: the same sum as in ``brim usage``."""
-    sums = index.spent(limit.scope_of(spender), limit.begins_at(now))
-    if limit.unit == TOKENS:
-        return sums.tokens
-    return sums.cost
 
 
 def nearest(standing: Sequence[LimitStanding]) -> LimitStanding | None:

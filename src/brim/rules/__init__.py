@@ -1,7 +1,7 @@
 """What must agents know, when are they told, and what do rules refuse?
 
 Rules are text. ``paragraphs`` finds each rule in a file and changes it without touching the others,
-``rule`` is the value, ``reading`` reads and checks one and ``writing`` words one; ``file`` changes
+``rule`` is the value, ``reading`` reads and checks one; ``file`` changes
 whole files, and ``inbox`` has the notes that wait for a person. ``native`` reads files such as
 CLAUDE.md where they stand. ``accepted`` decides what of a project's file applies.
 
@@ -12,10 +12,9 @@ conditions from the words of a rule. ``compiled`` keeps all of that in an index 
 commands that they are compared with, and ``programs`` knows which program one runs.
 
 The library takes rules as values: ``library_rule`` has ``Rule`` and ``Edge``, ``conditions`` what
-they wait for, ``kinds`` guesses a kind and ``summary`` shortens a text. ``context`` is a situation,
-``graph`` holds rules and edges, ``activation`` spreads over them with the constants of
-``parameters``. ``mapper`` turns activations into tiers, ``text`` renders them, and ``library``
-brings the rules of files there.
+they wait for and the situation, ``kinds`` guesses a kind and ``summary`` shortens a text.
+``activation`` spreads over rules and edges, as ``spreading`` does for hooks too. ``mapper`` turns
+activations into tiers, ``text`` renders them, and ``library`` brings the rules of files there.
 """
 
 from __future__ import annotations
@@ -26,47 +25,37 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.rules.activation import Activation as Activation
+    from brim.rules.activation import Graph as Graph
+    from brim.rules.activation import Parameters as Parameters
     from brim.rules.activation import activate as activate
+    from brim.rules.conditions import Context as Context
     from brim.rules.conditions import When as When
-    from brim.rules.context import Context as Context
-    from brim.rules.costs import Costs as Costs
-    from brim.rules.costs import StoredCosts as StoredCosts
-    from brim.rules.graph import Graph as Graph
-    from brim.rules.graph import Node as Node
-    from brim.rules.graph import Source as Source
     from brim.rules.kinds import infer_kind as infer_kind
     from brim.rules.library_rule import BehaviorKind as BehaviorKind
     from brim.rules.library_rule import Edge as Edge
     from brim.rules.library_rule import EdgeKind as EdgeKind
-    from brim.rules.library_rule import Provenance as Provenance
     from brim.rules.library_rule import Rule as Rule
     from brim.rules.library_rule import RuleUsage as RuleUsage
     from brim.rules.library_rule import Status as Status
     from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
-    from brim.rules.parameters import Parameters as Parameters
     from brim.rules.plan import InjectionPlan as InjectionPlan
     from brim.rules.plan import Item as Item
-    from brim.rules.sections import Section as Section
     from brim.rules.session import Session as Session
     from brim.rules.summary import summarize as summarize
+    from brim.rules.text import Section as Section
     from brim.rules.text import render as render
     from brim.rules.tiers import Tier as Tier
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        activation="Activation activate",
-        conditions="When",
-        context="Context",
-        costs="Costs StoredCosts",
-        graph="Graph Node Source",
+        activation="Activation Graph Parameters activate",
+        conditions="Context When",
         kinds="infer_kind",
-        library_rule="BehaviorKind Edge EdgeKind Provenance Rule RuleUsage Status",
+        library_rule="BehaviorKind Edge EdgeKind Rule RuleUsage Status",
         mapper="ActivationTierMapper",
-        parameters="Parameters",
         plan="InjectionPlan Item",
-        sections="Section",
         session="Session",
         summary="summarize",
-        text="render",
+        text="Section render",
         tiers="Tier",
     )

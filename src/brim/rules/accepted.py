@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from brim.config.trust import DIGESTS, LOCK, accepted_folder, make_accepted
-from brim.files import locked, replace_file
+from brim.config.trust import CHECKS, DIGESTS, LOCK, accepted_folder, make_accepted
+from brim.files import locked, read_safely, replace_file
 from brim.record import PlainData
 from brim.rules.file import NAME, FileContent, RulesFile, read_content
 from brim.rules.paragraphs import inserted, replaced, split_text, without
@@ -309,3 +309,54 @@ def write_removed(home: str, paragraphs: Iterable[str], day: str) -> None:
     removed = RulesFile(os.path.join(home, "removed.toml"))
     for paragraph in paragraphs:
         removed.keep(paragraph, day)
+
+
+# The checks of native files -----------------------------------------------------------------------
+
+
+_LARGEST = 8 << 20
+_YES = "yes"
+_NO = "no"
+
+
+class CheckDecisions:
+    """The decisions in the *folder* with what a person has accepted."""
+
+    def __init__(self, folder: str, project: str | None = None) -> None:
+        self.path = os.path.join(folder, CHECKS)
+        self._folder = folder
+        self._project = project
+
+    @property
+    def agreed(self) -> frozenset[str]:
+        """The digests of the rules that calls are compared with."""
+        return self._digests(_YES)
+
+    @property
+    def declined(self) -> frozenset[str]:
+        """The digests of the rules that a person doesn't want to be checked."""
+        return self._digests(_NO)
+
+    def decide(self, digests: Iterable[str], *, yes: bool) -> None:
+        """Note that a person wants the rules with these *digests* to be checked, or doesn't."""
+        with locked(os.path.join(self._folder, LOCK), prepare=self._make_folder):
+            decisions = self._load()
+            decisions.update(dict.fromkeys(digests, _YES if yes else _NO))
+            lines = [f"{answer} {digest}" for digest, answer in sorted(decisions.items())]
+            replace_file(self.path, "\n".join([*lines, ""]).encode())
+
+    def _digests(self, answer: str) -> frozenset[str]:
+        decisions = self._load()
+        return frozenset([digest for digest in decisions if decisions[digest] == answer])
+
+    def _load(self) -> dict[str, str]:
+        """Return the answer for each digest; of a file that can't be read, none."""
+        decisions: dict[str, str] = {}
+        with suppress(OSError, UnicodeError):
+            for line in read_safely(self.path, at_most=_LARGEST).decode().splitlines():
+                answer, _, digest = line.partition(" ")
+                decisions[digest] = answer
+        return decisions
+
+    def _make_folder(self) -> None:
+        make_accepted(self._folder, self._project)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +19,11 @@ from typing import TypeVar
 from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
 from brim.rules.losses import unreported_losses
-from brim.rules.schema import KEYS_OF_SOURCE, VERSION, checksum_of_blocks
 from brim.rules.source import USER, RuleSource
 
 NAME = "rules.db"
+VERSION = 6
+"""Of the index: one of another version is made again."""
 RACY = 50_000_000
 """Nanoseconds: a file that was read so shortly after it changed is compared by its content."""
 LIMIT = 60
@@ -123,8 +125,8 @@ class RuleReader:
     With a *limit*, as in a hook, sources in which more rules have changed are compiled
     *in_background*; until then their rules apply as they were, and what their text blocks is
     blocked. Without *needs_checks*, the words of more than a few changed rules are read for their
-    checks *in_background* too. If damage shows while a question is answered, the index is made
-    again.
+    moments and checks *in_background* too. If damage shows while a question is answered, the index
+    is made again.
     """
 
     def __init__(
@@ -290,6 +292,29 @@ def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
         if [counted.fetchone()[0], blocks, keys.fetchone()[0]] != expected:
             return False
     return True
+
+
+KEYS_OF_SOURCE = (
+    "SELECT count(*) FROM check_keys WHERE rule IN (SELECT number FROM rules WHERE source = ?)"
+)
+"""Counts what the checks of a source ask for."""
+
+
+def checksum_of_blocks(database: sqlite3.Connection, source: int) -> int:
+    """Return a checksum of the blocks of *source*, and of when they hold: a bit that flips in the
+    file would lift one, and SQLite doesn't notice it."""
+    rows = database.execute(
+        "SELECT blocks.kind, blocks.pattern, rules.name, rules.condition FROM blocks"
+        " JOIN rules ON rules.number = blocks.rule WHERE rules.source = ?"
+        " ORDER BY blocks.kind, blocks.pattern, blocks.rule",
+        (source,),
+    )
+    return checksum_of("\n".join(["\0".join(row) for row in rows]))
+
+
+def checksum_of(text: str) -> int:
+    """Return a checksum of *text*."""
+    return zlib.crc32(text.encode("utf-8", "replace"))
 
 
 # Reading the file ---------------------------------------------------------------------

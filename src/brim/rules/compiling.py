@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from brim.record import PlainData
+from brim.rules.compiled import checksum_of
 from brim.rules.keeping import check_of
 from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
@@ -20,9 +21,8 @@ from brim.rules.stems import stems_of
 from brim.rules.stored import ENCODINGS
 from brim.rules.stored_checks import filed_keys
 from brim.rules.summary import summarize
-from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
-from brim.rules.when import Condition
+from brim.rules.when import filed_terms
 from brim.tokens.engines import encoding_counter
 
 Counting = Callable[[str], tuple[int, ...]]
@@ -69,8 +69,14 @@ class RuleRow(PlainData):
     check_keys: tuple[str, ...]
     """What a call must have for the check to be about it."""
     line: int
+    paragraph: str
+    """The digest of the paragraph that it was read from; empty if it wasn't read from one."""
+    written: str
+    """The rule as ``WrittenRule.to_text`` has it."""
+    checksum: int
+    """Of what was written."""
     unread: bool
-    """Whether no call is compared with its words yet, because they weren't read for that."""
+    """Whether its words weren't read yet for when it's told and what breaks it."""
 
 
 def compile_rule(
@@ -78,11 +84,14 @@ def compile_rule(
 ) -> RuleRow:
     """Return the row of *rule*; *is_agreed* says whether calls are compared with its words.
 
-    To read the words of a rule for its check takes longer than everything else together. Without
-    *reads_words* that is left for later, unless the rule refuses what breaks its words.
+    To read the words of a rule for its moment and its check takes longer than everything else
+    together. Without *reads_words* that is left for later, unless the rule refuses what breaks its
+    words: until then it's told as a rule without a when.
     """
-    is_unread = is_agreed and not (reads_words or rule.checks or EVERY_BREACH in rule.block)
-    condition = rule.when or inferred_condition(rule.text, rule.section)
+    reads_words = reads_words or EVERY_BREACH in rule.block
+    condition = rule.when
+    if reads_words and not condition:
+        condition = inferred_condition(rule.text, rule.section)
     kind = rule.kind or str(infer_kind(rule.text))
     full = listed(clean_lines(rule.text))
     summary = listed(clean_lines(rule.summary or summarize(rule.text)))
@@ -93,7 +102,10 @@ def compile_rule(
     stems = Counter(stems_of(" ".join([rule.text, rule.section, *rule.tags])))
     terms = dict(stems)
     terms.update(dict.fromkeys(filed_terms(condition), 1))
-    check = check_of(rule, is_agreed=is_agreed and not is_unread)
+    written = ""
+    if rule.paragraph:
+        written = rule.to_text()
+    check = check_of(rule, is_agreed=is_agreed and reads_words)
     return RuleRow(
         name=rule.name,
         digest=rule.digest,
@@ -101,11 +113,11 @@ def compile_rule(
         must=rule.is_must,
         kind=kind,
         protected=rule.kind == "constraint" or (rule.is_must and not rule.kind),
-        condition=condition_json(condition),
+        condition=condition.to_text(),
         waits=bool(condition),
         blocks=json.dumps(rule.block),
         agreed=is_agreed,
-        scope=condition_json(rule.when),
+        scope=rule.when.to_text(),
         check_text=check.to_text() if check else "",
         closing=bool(check and check.is_before_done),
         section=rule.section,
@@ -119,7 +131,10 @@ def compile_rule(
         edges=tuple([(edge.kind, edge.target, edge.weight) for edge in rule.edges]),
         check_keys=filed_keys(check) if check else (),
         line=rule.line,
-        unread=is_unread,
+        paragraph=rule.paragraph,
+        written=written,
+        checksum=checksum_of(written),
+        unread=not reads_words,
     )
 
 
@@ -135,11 +150,3 @@ def count_exactly(line: str) -> tuple[int, ...]:
 def count_bytes(line: str) -> tuple[int, ...]:
     """Charge *line* its bytes: no text has more tokens. No tokenizer is loaded."""
     return (len(line.encode("utf-8", "replace")),) * len(ENCODINGS)
-
-
-def condition_json(condition: Condition) -> str:
-    """Return *condition* as the index has it."""
-    cases = []
-    for case in condition.cases:
-        cases.append([[clause.key, list(clause.values)] for clause in case])
-    return json.dumps(cases, ensure_ascii=False)

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
 from brim.rules.fitting import Budget, LineSize, fitted
-from brim.rules.neighbours import neighbours
 from brim.rules.session import Session
 from brim.rules.situation import Situation
 from brim.rules.source import USER
+from brim.rules.spreading import STEPS, Link, Spreading
 from brim.rules.stored import (
     MOST_CANDIDATES,
-    RuleRef,
-    StoredEdge,
     StoredRule,
     StoredRules,
 )
@@ -42,6 +40,7 @@ AT_START = 0.7
 BY_WHEN_MUST = 1.0
 BY_WHEN = 0.9
 BY_WORDS = 0.7
+NEIGHBOUR = 0.69
 SUMMARY_FROM = 0.3
 NAME_FROM = 0.1
 
@@ -185,10 +184,14 @@ def _now(
     """Return the rules that a prompt or call is about, and how many there are beyond *limit*: first
     by when, then by words."""
     matches = rules.sharing_words(situation)
-    meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
-    meeting_ids = {ref.id for ref in meeting}
+    meeting_scores: dict[int, float] = {}
+    meeting_ids: set[str] = set()
+    for number, id in rules.meeting(situation).items():
+        if session.allows(id, Tier.FULL):
+            meeting_scores[number] = matches.scores.get(number, 0.0)
+            meeting_ids.add(id)
     told_ids = {id for id in session.shown if _is_told(id, session)}
-    numbers = [ref.number for ref in _in_order(meeting, matches.scores)]
+    numbers = rules.ranked(meeting_scores)
     numbers += rules.ranked(
         matches.scores, without=meeting_ids | told_ids, with_waiting=moment != CALL
     )
@@ -216,15 +219,6 @@ def _reason_met(rule: StoredRule, situation: Situation) -> str:
     if case:
         return f"now: {_case_reason(case)}"
     return TOLD_AT_START
-
-
-def _in_order(refs: list[RuleRef], scores: dict[int, float]) -> list[RuleRef]:
-    """Return *refs*: musts first, then those that share more, then older."""
-
-    def order(ref: RuleRef) -> tuple[bool, float, tuple[int, str, int]]:
-        return not ref.must, -scores.get(ref.number, 0.0), ref.age
-
-    return sorted(refs, key=order)
 
 
 def _is_told(id: str, session: Session) -> bool:
@@ -256,12 +250,24 @@ def _with_neighbours(rules: StoredRules, choices: list[Choice], session: Session
             numbers.append(choice.rule.number)
         if choice.rule.source == USER:
             own_names.add(choice.rule.name)
-    edges = [edge for edge in rules.edges(numbers) if _may_count(edge, own_names)]
-    if not edges:
+    links = [link for link in rules.links(numbers) if _may_count(link, own_names)]
+    if not links:
         return choices
-    values = neighbours(seeds, edges)
+    values = _spread(seeds, links)
     weakened = [_weakened(choice, values) for choice in choices]
     return weakened + _related(rules, choices, values, session)
+
+
+def _spread(seeds: dict[str, float], links: list[Link]) -> dict[str, float]:
+    """Return the values of *seeds* and of what their *links* lead to. A neighbour alone never
+    reaches a whole text."""
+    spreading = Spreading(seeds, links)
+    for _ in range(STEPS):
+        spreading.step()
+    values = {}
+    for name, value in spreading.values.items():
+        values[name] = value if name in seeds else min(NEIGHBOUR, value)
+    return values
 
 
 def _weakened(choice: Choice, values: dict[str, float]) -> Choice:
@@ -287,11 +293,11 @@ def _related(
     return related
 
 
-def _may_count(edge: StoredEdge, own_names: set[str]) -> bool:
-    """Whether *edge* may have an effect: a project's file can't weaken a rule of the user."""
-    if not edge.takes or edge.owner == USER:
+def _may_count(link: Link, own_names: set[str]) -> bool:
+    """Whether *link* may have an effect: a project's file can't weaken a rule of the user."""
+    if not link.takes or link.owner == USER:
         return True
-    return edge.target not in own_names and edge.source not in own_names
+    return link.target not in own_names and link.source not in own_names
 
 
 # What has room beside them -----------------------------------------------------------------------
@@ -348,11 +354,11 @@ def _names_weakened_by(rules: StoredRules, choices: list[Choice], numbers: list[
     """Return the names of the rules that edges of the rules *numbers* weaken."""
     names = {choice.rule.name for choice in _included(choices)}
     weakened_names: set[str] = set()
-    for edge in rules.edges(numbers):
-        if edge.takes and edge.source in names:
-            weakened_names.add(edge.target)
-        if edge.kind == "conflicts" and edge.target in names:
-            weakened_names.add(edge.source)
+    for link in rules.links(numbers):
+        if link.takes and link.source in names:
+            weakened_names.add(link.target)
+        if link.kind == "conflicts" and link.target in names:
+            weakened_names.add(link.source)
     return weakened_names
 
 

@@ -17,10 +17,13 @@ from brim.record import PlainData
 from brim.rules.paragraphs import (
     Paragraph,
     inserted,
+    paragraph_of,
     replaced,
     split_text,
     with_value,
     without,
+    written_name,
+    written_value,
 )
 from brim.rules.reading import (
     Mistake,
@@ -30,7 +33,6 @@ from brim.rules.reading import (
     read_rules,
 )
 from brim.rules.rule import WrittenRule
-from brim.rules.writing import paragraph_of, written_name, written_value
 
 NAME = "rules.toml"
 INBOX = "inbox.toml"

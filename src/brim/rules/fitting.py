@@ -4,14 +4,13 @@ back from the front."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from math import inf
 
-from brim.files import data_rows
 from brim.models.light import lookup
 from brim.record import PlainData
 from brim.rules.stored import ENCODINGS, StoredRule
-from brim.rules.tiers import INTRODUCTION, Tier, left_out
+from brim.rules.tiers import INTRODUCTION, Tier, frame_tokens, left_out
 from brim.tokens.calibrate import ANY_FAMILY, prior_for
 
 _PARTS = 1_000_000
@@ -110,24 +109,6 @@ def vocabulary_of(model: str | None) -> tuple[str, float]:
     if terms.encoding in ENCODINGS:
         return terms.encoding, 1.0
     return ENCODINGS[0], prior_for(terms.encoding).value
-
-
-def frame_tokens(uncounted: int, encoding: str) -> int:
-    """Return what the line above the rules takes, and the one below that counts the others."""
-    costs = _frame_costs(encoding)
-    tokens = costs["introduction"]
-    if uncounted == 1:
-        tokens += costs["one_left_out"]
-    elif uncounted:
-        # A vocabulary takes numbers apart into three digits at a time.
-        tokens += costs["several_left_out"] - (-len(str(uncounted)) // 3)
-    return tokens
-
-
-@cache
-def _frame_costs(encoding: str) -> dict[str, int]:
-    column = 2 if encoding == "o200k_base" else 4
-    return {row[0]: int(row[column]) for row in data_rows(__file__, "headings.tsv")}
 
 
 class _Text:

@@ -17,12 +17,11 @@ from brim.rules.checks import check_for
 from brim.rules.file import RulesFile, free_name
 from brim.rules.native import KINDS, NativeFile, root_files
 from brim.rules.native_reading import read_native
-from brim.rules.paragraphs import split_text
+from brim.rules.paragraphs import paragraph_of, split_text
 from brim.rules.reading import read_rules
 from brim.rules.rule import PROPOSED, WrittenRule
 from brim.rules.rulebook import Rulebook, name_for, same_words
 from brim.rules.when import Condition
-from brim.rules.writing import paragraph_of
 
 
 @dataclass(frozen=True)

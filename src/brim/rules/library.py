@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from brim.record import PlainData
+from brim.rules.activation import Graph
 from brim.rules.compiled import RuleIndex
 from brim.rules.delivery import PROMPT, START, deliver
 from brim.rules.fitting import Budget
-from brim.rules.graph import Graph
 from brim.rules.kinds import infer_kind
 from brim.rules.library_rule import BehaviorKind, Edge, EdgeKind, Rule
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.plan import InjectionPlan
-from brim.rules.rule import patterns_of
 from brim.rules.rulebook import ACTIVE, RuleEntry
 from brim.rules.session import Session
 from brim.rules.situation import Situation
@@ -75,7 +74,6 @@ def library_rule(entry: RuleEntry) -> Rule:
         tags=[tag for tag in written.tags if tag.isascii()],
         when=_facts(entry.condition),
         scope=entry.place,
-        blocks=patterns_of(written.block),
     )
 
 
@@ -135,4 +133,4 @@ def plan_now(
 def _stored_rule(stored: StoredRule, text: str) -> Rule:
     kind = BehaviorKind.CONSTRAINT if stored.protected else stored.kind
     name = stored.name.replace(":", "-").replace(" ", "-")
-    return Rule(stored.digest, name, kind, text, scope=stored.source, blocks=stored.blocks)
+    return Rule(stored.digest, name, kind, text, scope=stored.source)

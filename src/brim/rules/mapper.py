@@ -10,7 +10,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
-from brim.rules.costs import Costs, CountedCosts
+from brim.rules.costs import Costs
 from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.session import Session
@@ -72,7 +72,6 @@ class ActivationTierMapper(PlainData):
         fill: bool = False,
         whole: bool = False,
         session: Session | None = None,
-        costs: Costs | None = None,
         floor: str = "summary",
         further: int = 0,
     ) -> InjectionPlan:
@@ -80,106 +79,123 @@ class ActivationTierMapper(PlainData):
         means no limit).
 
         *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else
-        of *model*, else of o200k_base; *costs* takes the place of counting. *fill* promotes the
-        highest into what is left. *whole* tells each behavior in full or not at all. *session*
-        leaves out what was shown a short while ago.
+        of *model*, else of o200k_base. *fill* promotes the highest into what is left. *whole* tells
+        each rule in full or not at all. *session* leaves out what was shown a short while ago.
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary``
         the plan is over budget; with ``fit`` the lowest are left out, and a last line counts what
         didn't fit, plus *further*.
         """
         _check(floor, budget=budget, max_chars=max_chars)
-        costs = _counted(counter, model) if costs is None else costs
-        off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
-        pairs = _paired(results, behaviors)
-
-        def planned(scopes: tuple[str, ...], *, droppable: bool = False) -> InjectionPlan:
-            """Plan with the constraints of *scopes* protected, *droppable* or not."""
-            slots = []
-            for behavior, value in pairs:
-                protected = is_protected(behavior) and behavior.scope in scopes
-                slots.append(
-                    _omitted(behavior, value, f"{off} is 0: injection is off")
-                    if off and behavior.live
-                    else self._slot(behavior, value, session, whole=whole, protected=protected)
-                )
-            if droppable:
-                for slot in slots:
-                    slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
-            limits = ArrangementLimits(budget, max_chars)
-            arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", further=further)
-            return fit(arrangement, fill=fill, off=off)
-
+        off = ""
+        if max_chars == 0:
+            off = "max_chars is 0: injection is off"
+        if budget == 0:
+            off = "the budget is 0: injection is off"
+        planner = _Planner(
+            mapper=self,
+            pairs=_paired(results, behaviors),
+            costs=_costs_of(counter, model),
+            limits=ArrangementLimits(budget, max_chars),
+            session=session,
+            whole=whole,
+            fill=fill,
+            is_counted=floor == "fit",
+            further=further,
+            off=off,
+        )
         scopes: tuple[str, ...] = ("project", "user")
-        plan = planned(scopes)
+        plan = planner.plan(scopes)
         # Another person's project must not crowd out the user's own constraints by having many.
-        if plan.over_budget and {item.behavior.scope for item in plan.included} == {
-            "project",
-            "user",
-        }:
+        if plan.over_budget and len({item.behavior.scope for item in plan.included}) > 1:
             scopes = ("user",)
-            plan = planned(scopes)
-            plan = replace(
-                plan, reasons=(*plan.reasons, "the project's constraints gave way to your own")
-            )
+            plan = planner.plan(scopes)
+            reason = "the project's constraints gave way to your own"
+            plan = replace(plan, reasons=(*plan.reasons, reason))
         if plan.over_budget and floor == "fit":
-            return planned(scopes, droppable=True)
+            return planner.plan(scopes, droppable=True)
         return plan
 
-    def _slot(
-        self,
-        behavior: Rule,
-        value: float,
-        session: Session | None,
-        *,
-        whole: bool,
-        protected: bool,
-    ) -> Slot:
-        """Return *behavior* with every tier it may have, and why not a higher one."""
-        if not behavior.live:
-            return _omitted(behavior, value, f"it is {behavior.status.value}")
-        mapped, reason = self._mapped(behavior, value, protected=protected, whole=whole)
+
+@dataclass(frozen=True)
+class _Planner(PlainData):
+    """What a plan is made of; which constraints are protected is decided with the plan."""
+
+    mapper: ActivationTierMapper
+    pairs: list[tuple[Rule, float]]
+    costs: Costs
+    limits: ArrangementLimits
+    session: Session | None
+    whole: bool
+    fill: bool
+    is_counted: bool
+    """Whether a last line counts what didn't fit, and *further* ones."""
+    further: int
+    off: str
+    """Why injection is off; empty if it isn't."""
+
+    def plan(self, scopes: tuple[str, ...], *, droppable: bool = False) -> InjectionPlan:
+        """Plan with the constraints of *scopes* protected, *droppable* or not."""
+        slots = []
+        for rule, value in self.pairs:
+            protected = is_protected(rule) and rule.scope in scopes
+            slot = self._slot(rule, value, protected=protected)
+            if droppable:
+                slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
+            slots.append(slot)
+        arrangement = Arrangement(
+            slots, self.costs, self.limits, counted=self.is_counted, further=self.further
+        )
+        if not arrangement.fits():
+            _demote(arrangement)
+        if self.fill and not self.off and arrangement.fits():
+            _fill(arrangement)
+        return _plan_of(arrangement, off=self.off)
+
+    def _slot(self, rule: Rule, value: float, *, protected: bool) -> Slot:
+        """Return *rule* with every tier it may have, and why not a higher one."""
+        if not rule.live:
+            return _omitted(rule, value, f"it is {rule.status.value}")
+        if self.off:
+            return _omitted(rule, value, self.off)
+        mapped, reason = self._mapped(rule, value, protected=protected)
         if mapped is Tier.OMITTED:
-            return _omitted(behavior, value, reason)
-        allowed = [
-            tier for tier in DETAIL if tier <= mapped and (tier >= Tier.SUMMARY or not protected)
-        ]
-        if whole and mapped is Tier.FULL:
-            allowed = [Tier.FULL, Tier.SUMMARY if protected else Tier.OMITTED]
-        if session is not None:
-            allowed = [
-                tier
-                for tier in allowed
-                if tier is Tier.OMITTED or session.allows(behavior.id, tier)
-            ]
+            return _omitted(rule, value, reason)
+        lowest = Tier.SUMMARY if protected else Tier.OMITTED
+        allowed = [tier for tier in DETAIL if lowest <= tier <= mapped]
+        if self.whole and mapped is Tier.FULL:
+            allowed = [Tier.FULL, lowest]
+        if self.session is not None:
+            allowed = [tier for tier in allowed if self._may_show(rule, tier)]
             if not allowed or allowed[0] is Tier.OMITTED:
-                return _omitted(behavior, value, session.why_not(behavior.id))
+                return _omitted(rule, value, self.session.why_not(rule.id))
             if Tier.OMITTED not in allowed and allowed[-1] > Tier.SUMMARY:
                 allowed.append(Tier.OMITTED)
-        slot = Slot(behavior, value, allowed, protected=protected, reason=reason)
-        if not whole and behavior.status is not Status.PENDING:
-            slot.promotable = tuple(
-                tier
-                for tier in DETAIL
-                if tier > allowed[0] and (session is None or session.allows(behavior.id, tier))
-            )
+        slot = Slot(rule, value, allowed, protected=protected, reason=reason)
+        if not self.whole and rule.status is not Status.PENDING:
+            higher = [tier for tier in DETAIL if tier > allowed[0]]
+            slot.promotable = tuple([tier for tier in higher if self._may_show(rule, tier)])
         return slot
 
-    def _mapped(
-        self, behavior: Rule, value: float, *, protected: bool, whole: bool
-    ) -> tuple[Tier, str]:
-        """Return the most detailed tier that *behavior* may have, and why that one."""
-        mapped = self.tier(value, BehaviorKind.DIRECTIVE)
-        thresholds = {Tier.FULL: self.full, Tier.SUMMARY: self.summary}
-        threshold = thresholds.get(mapped, self.name_only)
+    def _may_show(self, rule: Rule, tier: Tier) -> bool:
+        if self.session is None or tier is Tier.OMITTED:
+            return True
+        return self.session.allows(rule.id, tier)
+
+    def _mapped(self, rule: Rule, value: float, *, protected: bool) -> tuple[Tier, str]:
+        """Return the most detailed tier that *rule* may have, and why that one."""
+        mapper = self.mapper
+        mapped = mapper.tier(value, BehaviorKind.DIRECTIVE)
+        thresholds = {Tier.FULL: mapper.full, Tier.SUMMARY: mapper.summary}
+        threshold = thresholds.get(mapped, mapper.name_only)
         reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {threshold:g}"
-        if whole and (value > 0 or protected):
+        if self.whole and (value > 0 or protected):
             mapped = Tier.FULL
             reason = f"activation {value:.2f}, told whole"
         elif protected and mapped < Tier.SUMMARY:
             mapped = Tier.SUMMARY
             reason = f"activation {value:.2f}; a constraint is never below summary"
-        if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
+        if rule.status is Status.PENDING and mapped > Tier.SUMMARY:
             mapped = Tier.SUMMARY
             reason = "not confirmed yet: at most a summary"
         return mapped, reason
@@ -195,13 +211,13 @@ def _check(floor: str, **limits: int | None) -> None:
             )
 
 
-def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
-
-    if counter is not None and not hasattr(counter, "count"):
-        raise InputError(
-            f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}"
-        )
-    return CountedCosts(counter_for(model) if counter is None else counter)
+def _costs_of(counter: TokenCounter | None, model: str | None) -> Costs:
+    if counter is None:
+        return Costs(counter_for(model))
+    if not hasattr(counter, "count"):
+        problem = f"must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}"
+        raise InputError(f"counter {problem}")
+    return Costs(counter)
 
 
 def _omitted(behavior: Rule, value: float, reason: str) -> Slot:
@@ -230,28 +246,25 @@ def _paired(
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0].id))
 
 
-def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan:
-    """Return the plan of *arrangement* once it fits; *off* is what switched injection off, if
-    anything did."""
+def _plan_of(arrangement: Arrangement, *, off: str) -> InjectionPlan:
+    """Return the plan of *arrangement* once it fits; *off* is why injection is off, if it is."""
     limits = arrangement.limits
-    if not arrangement.fits():
-        _demote(arrangement)
-    if fill and not off and arrangement.fits():
-        _fill(arrangement)
     total = arrangement.total()
-    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits(total)
-    switched_off = [f"{off} is 0: injection is off, constraints too"] if off else []
+    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits()
+    overflow = 0
+    if over and limits.tokens is not None:
+        overflow = max(0, int(total) - limits.tokens)
+    reasons = [f"{off}, constraints too"] if off else []
     return InjectionPlan(
-        items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
+        items=tuple([_item(arrangement, slot) for slot in arrangement.slots]),
         total_tokens=total,
         token_budget=limits.tokens,
         characters=arrangement.characters,
         max_chars=limits.characters,
         counter=arrangement.costs.counter,
         over_budget=over,
-        overflow=max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0,
-        reasons=(*switched_off, *_reasons(arrangement, total, over=over)),
-        evaluated=arrangement.evaluated,
+        overflow=overflow,
+        reasons=(*reasons, *_reasons(arrangement, total, over=over)),
         left_out=arrangement.left_out,
     )
 
@@ -298,16 +311,16 @@ def _fill(arrangement: Arrangement) -> None:
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
     costs = arrangement.costs
-    tokens = (
-        Count(0) if slot.tier is Tier.OMITTED else costs.count(costs.item(slot.rule, slot.tier)[0])
-    )
+    tokens = Count(0)
+    if slot.tier is not Tier.OMITTED:
+        tokens = costs.count(costs.item(slot.rule, slot.tier)[0])
     reason = slot.reason
     if slot.tier < slot.mapped:
         gone = "left out" if slot.tier is Tier.OMITTED else f"cut from {slot.mapped}"
         reason = f"{reason}; {gone}: over budget"
     elif slot.tier > slot.mapped:
         reason = f"{reason}; promoted into spare budget"
-    return Item(slot.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.rule)
+    return Item(slot.rule.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.rule)
 
 
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:

@@ -59,8 +59,6 @@ class InjectionPlan(PlainData):
     """Tokens over the budget; 0 if it fits, or if only the characters are too many."""
     reasons: tuple[str, ...]
     """What there is to say about the plan as a whole."""
-    evaluated: int = 0
-    """How many changes of tier were looked at."""
     left_out: int = 0
     """How many didn't fit, which the last line of the text says; 0 if it has no such line."""
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from brim.errors import InputError
+from brim.files import sha256_hex
 from brim.record import PlainData
 from brim.rules.blocks import checked_blocks, with_kind
 from brim.rules.paragraphs import Paragraph, SplitText, split_text
@@ -29,6 +30,11 @@ _NOTE_KEYS = ("agent", "session", "project", "removed")
 KEYS = ("when", "learned", *_TEXT_KEYS, *_LIST_KEYS, *_FLAG_KEYS, *_NOTE_KEYS)
 _SEVERAL_LINES = ("text",)
 """Keys whose text may have several lines."""
+
+MERGE_CONFLICT = (
+    "git couldn't merge this: keep one side, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+)
+"""Said once for a file: a conflict has several lines, and each can be in another paragraph."""
 
 _INVISIBLE_RANGES = (
     (0x00AD, 0x00AD),
@@ -101,8 +107,10 @@ def read_rules(content: str) -> RulesText:
         try:
             rule = _read_again(paragraph)
         except RuleMistakeError as error:
-            mistakes.append(Mistake(error.line, paragraph.name, str(error)))
             names.add(paragraph.name)
+            messages = [mistake.message for mistake in mistakes]
+            if str(error) != MERGE_CONFLICT or MERGE_CONFLICT not in messages:
+                mistakes.append(Mistake(error.line, paragraph.name, str(error)))
             continue
         if rule.name in names:
             message = f"another rule is called {rule.name}; this one isn't used: rename it"
@@ -113,20 +121,39 @@ def read_rules(content: str) -> RulesText:
     return RulesText(split, tuple(rules), tuple(mistakes))
 
 
+_READ_BEFORE: dict[str, WrittenRule] = {}
+"""Rules by the digests of their paragraphs: a file and its accepted copy mostly say the same."""
+_IN_INDEX: dict[str, str] = {}
+"""Rules that the index has, as ``WrittenRule.to_text`` writes them."""
+
+
+def remember_rules(written: Mapping[str, str]) -> None:
+    """Let rules that an earlier process has read, by the digests of their paragraphs, be taken from
+    the index: to read hundreds of paragraphs takes a hook too long."""
+    _IN_INDEX.update(written)
+
+
 def _read_again(paragraph: Paragraph) -> WrittenRule:
-    """Read *paragraph*, unless its text was read in this process before: a file and its accepted
-    copy mostly say the same."""
-    offset = paragraph.line - 1
-    try:
-        rule = _rule_in(paragraph.name, paragraph.text, paragraph.head_line - offset)
-    except RuleMistakeError as error:
-        raise RuleMistakeError(error.line + offset, str(error)) from None
+    """Read *paragraph*, unless one with the same text was read before."""
+    digest = sha256_hex(paragraph.text.encode("utf-8", "surrogateescape"))[:24]
+    rule = _READ_BEFORE.get(digest) or _rule_in_index(digest, paragraph.name)
+    if rule is None:
+        rule = replace(read_paragraph(paragraph), paragraph=digest)
+    _READ_BEFORE[digest] = rule
+    if rule.line == paragraph.head_line:
+        return rule
     return replace(rule, line=paragraph.head_line)
 
 
-@lru_cache(20_000)
-def _rule_in(name: str, text: str, head_line: int) -> WrittenRule:
-    return read_paragraph(Paragraph(name, text, 0, 1, head_line))
+def _rule_in_index(paragraph_digest: str, name: str) -> WrittenRule | None:
+    """Return a rule that was read from such a paragraph; None if the index has none."""
+    written = _IN_INDEX.get(paragraph_digest)
+    if written is None:
+        return None
+    rule = WrittenRule.from_text(written)
+    if rule.name != name:
+        return None
+    return rule
 
 
 def _preamble_mistakes(split: SplitText) -> list[Mistake]:
@@ -214,8 +241,7 @@ def _syntax_mistake(paragraph: Paragraph, error: str) -> RuleMistakeError:
         if conflict_line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
             return RuleMistakeError(
                 paragraph.line + conflict_number - 1,
-                "git couldn't merge this: keep one side, and remove the lines with <<<<<<<, ======="
-                " and >>>>>>>",
+                MERGE_CONFLICT,
             )
     for marks in ("'''", '"""'):
         if paragraph.text.count(marks) % 2:

@@ -22,14 +22,15 @@ from brim.rules.compiled import (
     Background,
     FileStamp,
     RuleIndex,
+    checksum_of,
     content_digest,
     news_of,
     opened_whole,
     path_now,
     stale_sources,
 )
-from brim.rules.rows import SourceRow, write_source
-from brim.rules.schema import create_tables
+from brim.rules.reading import remember_rules
+from brim.rules.rows import SourceRow, create_tables, write_source
 from brim.rules.source import RuleSource
 from brim.rules.source_reading import (
     SourceState,
@@ -178,13 +179,18 @@ def _changes_in(
 ) -> int:
     """Return how many rules of *source* have changed."""
     digests: set[str] = set()
+    written: dict[str, str] = {}
     if database is not None:
         rows = database.execute(
-            "SELECT rules.digest FROM rules JOIN sources ON rules.source = sources.number"
-            " WHERE sources.path = ?",
+            "SELECT rules.digest, rules.paragraph, rules.written, rules.checksum FROM rules"
+            " JOIN sources ON rules.source = sources.number WHERE sources.path = ?",
             (source.path,),
         )
-        digests = {row[0] for row in rows}
+        for digest, paragraph, text, checksum in rows:
+            digests.add(digest)
+            if checksum_of(text) == checksum:  # SQLite doesn't notice a bit that has flipped
+                written[paragraph] = text
+    remember_rules(written)
     rules = readings.read(source).state.rules
     return sum(rule.digest not in digests for rule in rules)
 

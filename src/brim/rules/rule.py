@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
-from brim.files import sha256_hex
+from brim.files import data_rows, sha256_hex
 from brim.record import PlainData
-from brim.rules.musts import contains_must
-from brim.rules.when import ALWAYS, Condition
+from brim.rules.when import ALWAYS, Condition, condition_in
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
 EDGE_KINDS = ("related", "requires", "conflicts", "overrides")
@@ -66,13 +66,15 @@ class WrittenRule(PlainData):
     """Whether a person has switched it off."""
     line: int = 0
     """The line in its file where it begins."""
+    paragraph: str = ""
+    """A digest of the paragraph that it was read from."""
 
     @property
     def is_must(self) -> bool:
         """Whether it comes before rules that only advise."""
         if self.must is not None:
             return self.must
-        return self.kind == "constraint" or bool(self.block) or speaks_of_must(self.text)
+        return self.kind == "constraint" or bool(self.block) or contains_must(self.text)
 
     @cached_property
     def digest(self) -> str:
@@ -97,6 +99,24 @@ class WrittenRule(PlainData):
         plain = {key: value for key, value in content.items() if value not in (None, "", [], False)}
         return sha256_hex(json.dumps(plain, sort_keys=True).encode())[:24]
 
+    def to_text(self) -> str:
+        """Return the rule as the index has it."""
+        fields = {**self.to_dict(), "when": self.when.to_text(), "digest": self.digest}
+        return json.dumps(fields, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> WrittenRule:
+        """Return the rule that ``to_text`` has written."""
+        fields = json.loads(text)
+        fields["when"] = condition_in(fields["when"])
+        fields["edges"] = tuple([RuleEdge(**edge) for edge in fields["edges"]])
+        for key in ("block", "passes", "tags"):
+            fields[key] = tuple(fields[key])
+        digest = fields.pop("digest")
+        rule = cls(**fields)
+        rule.__dict__["digest"] = digest  # to compute it takes longer than all the rest
+        return rule
+
 
 def _plain_cases(condition: Condition) -> list[list[dict[str, object]]]:
     """Return the cases of *condition* as JSON has them. Every rule of a file is asked for them."""
@@ -106,13 +126,31 @@ def _plain_cases(condition: Condition) -> list[list[dict[str, object]]]:
     return cases
 
 
-def speaks_of_must(text: str) -> bool:
+def contains_must(text: str) -> bool:
     """Whether the words of *text* leave no choice: *must*, *never*, *only*, in several languages.
 
-    >>> speaks_of_must("Never push to main"), speaks_of_must("Prefer small functions")
+    >>> contains_must("Never push to main"), contains_must("Prefer small functions")
     (True, False)
     """
-    return contains_must(text)
+    lower = text.lower()
+    if _must_words().search(lower):
+        return True
+    return any(phrase in lower for phrase in _must_phrases("anywhere"))
+
+
+@cache
+def _must_words() -> re.Pattern[str]:
+    escaped = [re.escape(phrase) for phrase in _must_phrases("word")]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)")
+
+
+@cache
+def _must_phrases(place: str) -> tuple[str, ...]:
+    phrases: list[str] = []
+    for row_place, row in data_rows(__file__, "must_words.tsv"):
+        if row_place == place:
+            phrases += row.split(", ")
+    return tuple(phrases)
 
 
 def patterns_of(blocks: Iterable[str]) -> tuple[str, ...]:

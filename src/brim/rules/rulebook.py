@@ -17,11 +17,10 @@ from functools import cached_property
 from brim.errors import InputError
 from brim.masking import mask, masked
 from brim.record import PlainData
-from brim.rules.accepted import AcceptedRules, RuleProposal, decide_project
+from brim.rules.accepted import AcceptedRules, CheckDecisions, RuleProposal, decide_project
 from brim.rules.checks import RuleCheck
 from brim.rules.compiled import NAME as INDEX
 from brim.rules.compiled import RuleIndex, open_index
-from brim.rules.decisions import CheckDecisions
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
 from brim.rules.keeping import check_of, check_of_words, kept_words
@@ -357,10 +356,12 @@ class Rulebook:
         content = file.content()
         if content.text.strip() or (content.problem and not content.is_missing):
             return 0
-        wording = self._accepted(place).load().wording
-        for paragraph in wording.split.paragraphs:
-            file.insert(paragraph.body, check=False)
-        return len(wording.rules)
+        text = self._accepted(place).last_good_text()
+        if not text:
+            return 0
+        with file.changing() as draft:
+            draft.text = text
+        return len(read_rules(text).rules)
 
     def accept_note(self, name: str, place: str, text: str = "") -> RuleEntry:
         """Make a rule of an inbox note, with other words if *text* has some."""

@@ -28,24 +28,12 @@ class Shown(PlainData):
         return f"Shown({self.times} times, at prompt {self.prompt}, {self.best})"
 
 
-class ToldItem(Protocol):
-    """A rule in a text, as far as a session cares."""
-
-    @property
-    def id(self) -> str:
-        """Which rule it is."""
-
-    @property
-    def tier(self) -> Tier:
-        """How much of it the text has."""
-
-
 class ToldText(Protocol):
     """A text that a window is told: a plan, or a delivery."""
 
     @property
-    def included(self) -> Sequence[ToldItem]:
-        """The rules in it."""
+    def included(self) -> Sequence[Any]:
+        """The rules in it, each with its ``id`` and ``tier``."""
 
     @property
     def total_tokens(self) -> int:

@@ -9,9 +9,8 @@ here-documents aren't commands. Nothing is expanded: ``$X`` stays ``$X``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from brim.record import PlainData
 from brim.rules.programs import (
@@ -24,13 +23,7 @@ from brim.rules.programs import (
     run_by,
     steps,
 )
-
-LONGEST = 60_000
-"""Characters that are read of a text, all commands inside of others together."""
-DEEPEST = 30
-MOST = 2_000
-"""How many commands may be inside each other, and in a text at all: reading it must not take
-long."""
+from brim.rules.shell_reading import LONGEST, MOST, ShellPiece, ShellReader
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
@@ -67,26 +60,6 @@ _HEADS = frozenset(("for", "case", "select", "in", "esac"))
 
 _SIGNS = frozenset("\n;&|()<>'\"`$\\#")
 """What makes a text more than the words of one command."""
-_PLAIN = r"""[^\s;&|()<>'"`$\\]+"""
-_PLAIN_WORD = r"[\w./:@%+,=-]+(?=[ \t\r\n;|)]|$)"
-_PLAIN_QUOTED = r"""[^"`$\\]+"""
-_REDIRECT = r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)"
-_ARITHMETIC = r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)"
-
-
-@dataclass(frozen=True)
-class ShellPiece(PlainData):
-    """One simple command as it is written, with the words and settings before it."""
-
-    words: list[str]
-    writes: list[str]
-    """The files that its output is redirected to."""
-    piped: bool = False
-    """Whether it reads what the one before it prints."""
-    inner: bool = False
-    """Whether it stands in ``$(...)`` or the like: only its output is used."""
-    documents: list[str] = field(default_factory=list)
-    """The here-documents that it's given."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +94,7 @@ def pieces(text: str) -> list[ShellPiece]:
         if words:
             return [ShellPiece(words, [])]
         return []
-    reader = _ShellReader(text)
+    reader = _reader(text)
     try:
         reader.read()
     except ValueError:
@@ -148,7 +121,7 @@ def unwrapped(text: str) -> str:
     """
     if "sh" not in text[:40]:
         return text
-    reader = _ShellReader(text)
+    reader = _reader(text)
     try:
         reader.read()
     except ValueError:
@@ -173,13 +146,13 @@ def simple_commands(text: str) -> list[list[str]]:
     >>> simple_commands('bash -lc "sudo npm i" # and that is all')
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
-    return [command.words for command in _all_commands(_ShellReader(text), RanCommand([]))]
+    return [command.words for command in _all_commands(_reader(text), RanCommand([]))]
 
 
 def called_with(words: list[str]) -> list[list[str]]:
     """Return the simple commands of a call that is split into *words* already."""
     ran = list[RanCommand]()
-    _add(RanCommand(words), _ShellReader(""), ran)
+    _add(RanCommand(words), _reader(""), ran)
     return [command.words for command in ran]
 
 
@@ -196,9 +169,13 @@ def ran_commands(command: str | list[str]) -> list[RanCommand]:
     """
     ran = list[RanCommand]()
     if isinstance(command, list):
-        _add(RanCommand(command), _ShellReader(""), ran, sees_launchers=True)
+        _add(RanCommand(command), _reader(""), ran, sees_launchers=True)
         return ran
-    return _all_commands(_ShellReader(command), RanCommand([]), sees_launchers=True)
+    return _all_commands(_reader(command), RanCommand([]), sees_launchers=True)
+
+
+def _reader(text: str, outer: ShellReader | None = None) -> ShellReader:
+    return ShellReader(text, _runs_its_input, outer)
 
 
 def _code_in(words: list[str]) -> str | None:
@@ -245,7 +222,7 @@ def _takes_value(option: str) -> bool:
 
 
 def _all_commands(
-    reader: _ShellReader, outer: RanCommand, *, sees_launchers: bool = False
+    reader: ShellReader, outer: RanCommand, *, sees_launchers: bool = False
 ) -> list[RanCommand]:
     """Return the commands in the text of *reader*, which *outer* runs."""
     reader.read()
@@ -292,7 +269,7 @@ def _echoed(words: list[str]) -> list[str]:
 
 def _add(
     command: RanCommand,
-    reader: _ShellReader,
+    reader: ShellReader,
     ran: list[RanCommand],
     *,
     sees_launchers: bool = False,
@@ -309,11 +286,11 @@ def _add(
         raise ValueError("too many")
     inside = replace(command, wrappers=(*command.wrappers, name))
     for inner_words in _commands_given(name, words[1:], sees_launchers=sees_launchers):
-        inner_reader = _ShellReader("", reader)
+        inner_reader = _reader("", reader)
         inner = replace(inside, words=inner_words)
         _add(inner, inner_reader, ran, sees_launchers=sees_launchers)
     for code in _codes_given(command, sees_launchers=sees_launchers):
-        code_reader = _ShellReader(code, reader)
+        code_reader = _reader(code, reader)
         ran += _all_commands(code_reader, inside, sees_launchers=sees_launchers)
 
 
@@ -430,326 +407,7 @@ def _rest_after(options: tuple[str, ...], words: list[str]) -> str | None:
     return None
 
 
-def _unescaped(letter: str) -> str:
-    """Return what a backslash and *letter* are between double quotes."""
-    if letter == "\n":
-        return ""
-    if letter in '$`"\\':
-        return letter
-    return f"\\{letter}"
-
-
-class _ShellReader:
-    """Reads *text* from left to right; ``found`` gets each piece."""
-
-    def __init__(self, text: str, outer: _ShellReader | None = None) -> None:
-        self._text = text
-        self._at = 0
-        self._depth = 0
-        self._inner = False
-        self.found: list[ShellPiece] = []
-        self._read = [0]
-        """How many characters were read, here and in what this is inside of."""
-        if outer is not None:
-            self._depth = outer._depth
-            self._inner = outer._inner
-            self._read = outer._read
-        self._read[0] += len(text)
-        if self._read[0] > LONGEST:
-            raise ValueError("too long")
-        if outer is not None:
-            self._go_deeper()
-        self._documents: list[tuple[str, bool, bool, ShellPiece]] = []
-        """Here-documents that begin after this line: end, whether it is literal, without tabs, and
-        the command."""
-        self._plain_word = re.compile(_PLAIN_WORD)
-        self._redirect = re.compile(_REDIRECT)
-
-    def read(self, end: str = "") -> None:
-        """Read commands up to *end*, a closing parenthesis, or up to the end of the text."""
-        text = self._text
-        piece = self._new()
-        while self._at < len(text) and text[self._at] != end:
-            piece = self._next(piece)
-        self._ended(piece)
-        if self._at < len(text):
-            self._at += 1
-        elif end:
-            raise ValueError(f"no {end}")
-        else:
-            self._skip_documents()
-
-    def _new(self, sign: str = "") -> ShellPiece:
-        return ShellPiece([], [], sign == "|", self._inner)
-
-    def _next(self, piece: ShellPiece) -> ShellPiece:
-        """Read one thing of *piece*, which is the command so far; return the command that comes
-        next."""
-        text = self._text
-        letter = self._text[self._at]
-        words = piece.words
-        if letter in " \t\r":
-            self._at += 1
-        elif (plain := self._plain_word.match(text, self._at)) is not None:
-            self._at = plain.end()
-            words.append(plain[0])
-        elif text.startswith("\\\n", self._at):
-            self._at += 2
-        elif letter == "#":
-            self._at = self._line_end()
-        elif text.startswith(("<(", ">("), self._at):
-            words.append(self._substituted())
-        elif (redirect := self._redirect.match(text, self._at)) is not None:
-            self._at = redirect.end()
-            self._redirected(redirect[0].lstrip("0123456789&"), piece)
-        elif letter in "\n;&|)":
-            sign = self._separator()
-            self._ended(piece)
-            piece = self._new(sign)
-            if sign == "\n":
-                self._skip_documents()
-        elif letter == "(":
-            piece = self._parenthesis(piece)
-        else:
-            words.append(self._word())
-        return piece
-
-    def _separator(self) -> str:
-        """Read what ends a command; return ``|`` for a pipe and ``;`` for ``||``."""
-        text = self._text
-        start = self._at
-        self._at += 1
-        if text.startswith("||", start):
-            self._at += 1
-            return ";"
-        if text.startswith("|&", start):
-            self._at += 1
-            return "|"
-        return text[start]
-
-    def _line_end(self) -> int:
-        """Return where the line ends that is being read."""
-        end = self._text.find("\n", self._at)
-        if end < 0:
-            return len(self._text)
-        return end
-
-    def _nested(self, code: str) -> None:
-        inner = _ShellReader(code, self)
-        inner.read()
-        self.found += inner.found
-
-    def _go_deeper(self) -> None:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ValueError("too deep")
-
-    def _ended(self, piece: ShellPiece) -> None:
-        """Take *piece*, which is a whole command."""
-        if piece.words:
-            self.found.append(piece)
-            if len(self.found) > MOST:
-                raise ValueError("too many")
-
-    def _parenthesis(self, piece: ShellPiece) -> ShellPiece:
-        text = self._text
-        words = piece.words
-        if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
-            self._at = sum_.end()
-        elif text[self._at + 1 :].lstrip()[:1] == ")":
-            # A function: what it's called isn't a command.
-            self._at = text.index(")", self._at) + 1
-            return self._new()
-        elif words and text[self._at - 1] == "=":
-            # An array: its words aren't a command, but may hold some.
-            before = len(self.found)
-            self._parentheses(1)
-            del self.found[max(before, len(self.found) - 1) :]
-        else:
-            self._ended(piece)
-            self._parentheses(1)
-            piece = self._new()
-        return piece
-
-    def _parentheses(self, size: int) -> None:
-        """Read the commands in parentheses, whose opening has *size* characters."""
-        self._at += size
-        self._go_deeper()
-        self.read(")")
-        self._depth -= 1
-
-    def _substituted(self) -> str:
-        """Read commands of which only the output is used, after ``$(`` or the like; return what
-        stands for it."""
-        before = self._inner
-        self._inner = True
-        self._parentheses(2)
-        self._inner = before
-        return "$()"
-
-    # Words ----------------------------------------------------------------------------------------
-
-    def _word(self) -> str:
-        text = self._text
-        parts = list[str]()
-        while self._at < len(text) and text[self._at] not in " \t\r\n;&|()<>":
-            letter = text[self._at]
-            if letter == "'":
-                end = text.find("'", self._at + 1)
-                if end < 0:
-                    raise ValueError("no '")
-                parts.append(text[self._at + 1 : end])
-                self._at = end + 1
-            elif letter == '"':
-                self._at += 1
-                parts.append(self._quoted())
-            elif letter == "\\":
-                parts.append(text[self._at + 1 : self._at + 2].replace("\n", ""))
-                self._at += 2
-            elif letter == "`":
-                parts.append(self._backticks())
-            elif letter == "$":
-                parts.append(self._dollar())
-            elif (plain := re.compile(_PLAIN).match(text, self._at)) is not None:
-                parts.append(plain[0])
-                self._at = plain.end()
-            else:  # white space that a shell doesn't split at
-                parts.append(letter)
-                self._at += 1
-        return "".join(parts)
-
-    def _quoted(self, end: str = '"') -> str:
-        """Return the text up to *end*; with an empty one, up to the end of everything."""
-        text = self._text
-        parts = list[str]()
-        while self._at < len(text):
-            letter = text[self._at]
-            if letter == end:
-                self._at += 1
-                return "".join(parts)
-            if letter == "\\":
-                escaped = text[self._at + 1 : self._at + 2]
-                parts.append(_unescaped(escaped))
-                self._at += 2
-            elif letter == "`":
-                parts.append(self._backticks())
-            elif letter == "$":
-                parts.append(self._dollar(quoted=True))
-            elif (plain := re.compile(_PLAIN_QUOTED).match(text, self._at)) is not None:
-                parts.append(plain[0])
-                self._at = plain.end()
-            else:  # a quote in a here-document
-                parts.append(letter)
-                self._at += 1
-        if end:
-            raise ValueError(f"no {end}")
-        return "".join(parts)
-
-    def _dollar(self, *, quoted: bool = False) -> str:
-        text = self._text
-        after = self._text[self._at + 1 : self._at + 2]
-        if after == "(":
-            if (
-                sum_ := re.compile(_ARITHMETIC).match(text, self._at)
-            ) is not None and "$(" not in sum_[0][1:]:
-                self._at = sum_.end()
-                return "$(())"
-            return self._substituted()
-        if after == "{":
-            return self._parameter()
-        if after == "'" and not quoted:
-            quoted_text = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL).match(text, self._at)
-            if quoted_text is None:
-                raise ValueError("no '")
-            self._at = quoted_text.end()
-            return re.sub(r"(?s)\\(.)", r"\1", quoted_text[1])
-        self._at += 1
-        if after == '"' and not quoted:
-            return ""
-        return "$"
-
-    def _parameter(self) -> str:
-        """Return ``${...}`` as it is; commands in it are found."""
-        text = self._text
-        start = self._at
-        self._at += 2
-        self._go_deeper()
-        while self._at < len(text):
-            letter = text[self._at]
-            if letter == "}":
-                self._at += 1
-                self._depth -= 1
-                return text[start : self._at]
-            if letter == "$" and text[self._at + 1 : self._at + 2] in ("(", "{"):
-                self._dollar()
-            elif letter == "`":
-                self._backticks()
-            elif letter == "\\":
-                self._at += 2
-            else:
-                self._at += 1
-        raise ValueError("no }")
-
-    def _backticks(self) -> str:
-        code = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL).match(self._text, self._at)
-        if code is None:
-            raise ValueError("no `")
-        self._at = code.end()
-        before = self._inner
-        self._inner = True
-        self._nested(re.sub(r"\\([`\\$])", r"\1", code[1]))
-        self._inner = before
-        return "$()"
-
-    # Redirections ---------------------------------------------------------------------------------
-
-    def _redirected(self, sign: str, piece: ShellPiece) -> None:
-        """Note the file that a redirection writes, or the end of a here-document."""
-        text = self._text
-        while text[self._at : self._at + 1] in (" ", "\t"):
-            self._at += 1
-        begin = self._at
-        target = self._word()
-        if sign in ("<<", "<<-") and target:
-            is_literal = any(mark in text[begin : self._at] for mark in "'\"\\")
-            self._documents.append((target, is_literal, sign == "<<-", piece))
-        elif sign == ">&" and (target.isdecimal() or target == "-"):
-            return  # another stream, not a file
-        elif sign.startswith(">"):
-            piece.writes.append(target)
-
-    def _skip_documents(self) -> None:
-        """Read over the here-documents that begin here. A shell runs the one that it is given."""
-        documents = self._documents
-        self._documents = []
-        for end, is_literal, no_tabs, piece in documents:
-            body = self._document(end, no_tabs=no_tabs)
-            piece.documents.append(body)
-            if _reads_its_input(piece.words):
-                self._nested(body)
-            elif not is_literal:
-                inner = _ShellReader(body, self)
-                inner._inner = True
-                inner._quoted("")
-                self.found += inner.found
-
-    def _document(self, end: str, *, no_tabs: bool) -> str:
-        """Read the lines of a here-document up to the line *end*; return them."""
-        lines = list[str]()
-        while self._at < len(self._text):
-            line_end = self._line_end()
-            line = self._text[self._at : line_end]
-            self._at = line_end + 1
-            last_line = line
-            if no_tabs:
-                last_line = line.lstrip("\t")
-            if last_line == end:
-                break
-            lines.append(line)
-        return "\n".join(lines)
-
-
-def _reads_its_input(words: list[str]) -> bool:
+def _runs_its_input(words: list[str]) -> bool:
     """Whether the command *words* ends up as a shell that runs what it's given as input."""
     commands = called_with(words)
     if not commands:

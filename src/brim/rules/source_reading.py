@@ -11,12 +11,12 @@ from brim.errors import StoreError
 from brim.record import PlainData
 from brim.rules.accepted import (
     AcceptedRules,
+    CheckDecisions,
     RulesDecision,
     decide_own,
     decide_project,
     write_removed,
 )
-from brim.rules.decisions import CheckDecisions
 from brim.rules.file import FileContent, read_content
 from brim.rules.losses import note_loss
 from brim.rules.paragraphs import split_text

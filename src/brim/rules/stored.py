@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import log
 from typing import Any
 
@@ -15,9 +15,9 @@ from brim.rules.compiled import RuleIndex
 from brim.rules.rule import patterns_of
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
-from brim.rules.terms import situation_terms
+from brim.rules.spreading import Link
 from brim.rules.tiers import Tier
-from brim.rules.when import Clause, Condition
+from brim.rules.when import Condition, condition_in, situation_terms
 
 K1 = 1.2
 B = 0.75
@@ -72,7 +72,7 @@ class StoredRule(PlainData):
     @property
     def condition(self) -> Condition:
         """When it's told."""
-        return condition_of(self.written_condition)
+        return condition_in(self.written_condition)
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -110,17 +110,6 @@ class BlockingRule(PlainData):
 
 
 @dataclass(frozen=True)
-class RuleRef(PlainData):
-    """A rule of the index, as far as it's needed to sort it."""
-
-    number: int
-    id: str
-    must: bool
-    waits: bool
-    age: tuple[int, str, int]
-
-
-@dataclass(frozen=True)
 class WordMatches(PlainData):
     """The rules that share stems with a situation, by their numbers."""
 
@@ -128,23 +117,6 @@ class WordMatches(PlainData):
     """BM25's score."""
     stems: dict[int, str]
     """The shared stem that says most."""
-
-
-@dataclass(frozen=True)
-class StoredEdge(PlainData):
-    """One rule's relation to another, by their names."""
-
-    source: str
-    kind: str
-    target: str
-    weight: float
-    owner: str
-    """The kind of the source that declares it."""
-
-    @property
-    def takes(self) -> bool:
-        """Whether it weakens what it leads to."""
-        return self.kind in ("conflicts", "overrides")
 
 
 class StoredRules:
@@ -255,32 +227,35 @@ class StoredRules:
                     BlockingRule(
                         name=name,
                         text=text,
-                        condition=condition_of(condition),
+                        condition=condition_in(condition),
                         blocks=tuple(blocks[number]),
                         source=self._sources[source],
                     )
                 )
         return rules
 
-    def meeting(self, situation: Situation) -> list[RuleRef]:
-        """Return the rules whose when *situation* meets."""
+    def meeting(self, situation: Situation) -> dict[int, str]:
+        """Return the rules whose when *situation* meets: their ids by number."""
         sql = (
-            "SELECT number, digest, must, waits, learned, source, position, condition FROM rules"
-            " WHERE +source IN (:sources)"
+            "SELECT number, digest, condition FROM rules WHERE +source IN (:sources)"
             " AND number IN (SELECT rule FROM postings WHERE term IN (:values))"
         )
         is_met: dict[str, bool] = {}
-        refs: dict[int, RuleRef] = {}
+        ids: dict[int, str] = {}
         for chunk in _chunks(situation_terms(situation)):
-            for *columns, condition in self._rows(sql, chunk):
+            for number, digest, condition in self._rows(sql, chunk):
                 if condition not in is_met:  # many rules have the same one
-                    is_met[condition] = condition_of(condition).is_met(situation)
+                    is_met[condition] = condition_in(condition).is_met(situation)
                 if is_met[condition]:
-                    refs[columns[0]] = self._ref(columns)
-        return list(refs.values())
+                    ids[number] = digest
+        return ids
 
     def ranked(
-        self, scores: dict[int, float], *, without: Collection[str], with_waiting: bool
+        self,
+        scores: dict[int, float],
+        *,
+        without: Collection[str] = (),
+        with_waiting: bool = True,
     ) -> list[int]:
         """Return the numbers in *scores*: musts first, then those with a higher score, then older.
 
@@ -299,11 +274,6 @@ class StoredRules:
                     place = self._order[source]
                     order.append((not must, -scores[number], place, learned, position, number))
         return [key[-1] for key in sorted(order)]
-
-    def _ref(self, columns: Sequence[Any]) -> RuleRef:
-        number, digest, must, waits, learned, source, position = columns
-        age = (self._order[source], learned, position)
-        return RuleRef(number, digest, bool(must), bool(waits), age)
 
     def sharing_words(self, situation: Situation) -> WordMatches:
         """Return the rules that share a stem with *situation*."""
@@ -340,7 +310,7 @@ class StoredRules:
                 postings.setdefault(term, []).append(tuple(posting))
         return postings
 
-    def edges(self, numbers: list[int]) -> list[StoredEdge]:
+    def links(self, numbers: list[int]) -> list[Link]:
         """Return the edges that touch the rules *numbers*, in one order."""
         edges: set[tuple[str, str, str, float, str]] = set()
         columns = (
@@ -352,7 +322,7 @@ class StoredRules:
             edges.update(self._rows(f"{columns} edges.rule IN (:values)", chunk))
             named = "SELECT name FROM rules WHERE number IN (:values)"
             edges.update(self._rows(f"{columns} edges.target IN ({named})", chunk))
-        return [StoredEdge(*edge) for edge in sorted(edges)]
+        return [Link(*edge) for edge in sorted(edges)]
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Ask the index; ``:sources`` are those that count here, ``:values`` are *values*.
@@ -405,15 +375,6 @@ def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
         line=line,
         written_blocks=blocks,
     )
-
-
-@lru_cache(500)
-def condition_of(written: str) -> Condition:
-    """Return the condition that the index has as JSON."""
-    cases = []
-    for case in json.loads(written):
-        cases.append(tuple([Clause(key, tuple(values)) for key, values in case]))
-    return Condition(tuple(cases))
 
 
 def _by_importance(rule: StoredRule) -> tuple[bool, tuple[int, str, int]]:

@@ -15,7 +15,6 @@ from brim.rules.compiled import RuleIndex
 from brim.rules.rule import EVERY_BREACH
 from brim.rules.situation import Situation
 from brim.rules.source import RuleSource
-from brim.rules.stored import condition_of
 from brim.rules.when import (
     BRANCH,
     ENVIRONMENT,
@@ -25,6 +24,7 @@ from brim.rules.when import (
     Case,
     Clause,
     Condition,
+    condition_in,
 )
 
 _COLUMNS = (
@@ -58,7 +58,7 @@ class CheckedRule(PlainData):
     @property
     def condition(self) -> Condition:
         """When it's told."""
-        return condition_of(self.written_condition)
+        return condition_in(self.written_condition)
 
     def breach(self, pending: CheckedCall, situation: Situation) -> Breach | None:
         """Return what of *pending* breaks the rule; None if nothing does, or it doesn't hold
@@ -121,7 +121,7 @@ class StoredChecks:
                 text,
                 self._sources[number],
                 condition_text,
-                condition_of(scope),
+                condition_in(scope),
                 _check_in(check_text),
                 is_refused=bool(is_refused),
             )

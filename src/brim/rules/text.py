@@ -11,15 +11,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from enum import IntEnum
 
 from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan
-from brim.rules.sections import Section, section_of
 from brim.rules.summary import summarize
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 
-RENDERER_VERSION = 4
-"""Raise it with every change of a line: stored costs of another version are ignored."""
+NOTES = "Notes agents left, not confirmed:"
+"""What stands above them: the line above the rules isn't about these."""
+
+
+class Section(IntEnum):
+    """A section, in the order of the text."""
+
+    CONSTRAINTS = 0
+    DIRECTIVES = 1
+    PROCEDURES = 2
+    PREFERENCES = 3
+    WORKFLOWS = 4
+    EPISODES = 5
+    ALSO_LEARNED = 6
+    UNCONFIRMED_NOTES = 7
+
+    def heading(self) -> str:
+        """Return the line that begins the section."""
+        if self is Section.UNCONFIRMED_NOTES:
+            return f"{NOTES}\n"
+        return f"## {self.name.replace('_', ' ').capitalize()}\n"
+
+
+_OF_KIND = dict(zip(BehaviorKind, Section, strict=False))
+"""The first sections are those of the kinds, in their order."""
+
+
+def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
+    """Return where a behavior stands at *tier*."""
+    if status is Status.PENDING:
+        return Section.UNCONFIRMED_NOTES
+    if tier is Tier.NAME_ONLY:
+        return Section.ALSO_LEARNED
+    return _OF_KIND[kind]
+
 
 _TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 """Marks that turn the direction of writing, and so can make a line read as another."""

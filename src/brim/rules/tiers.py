@@ -28,6 +28,22 @@ INTRODUCTION = "Rules your user set, kept by brim:\n"
 """The line above the rules that the user set or agreed to."""
 
 
+FRAME_TOKENS = {"o200k_base": (9, 9, 8), "cl100k_base": (10, 11, 10)}
+"""What that line takes, the line below the rules if one didn't fit, and if several didn't, without
+their number."""
+
+
+def frame_tokens(uncounted: int, encoding: str) -> int:
+    """Return what the line above the rules takes, and the one below that counts the others."""
+    introduction, one_more, several_more = FRAME_TOKENS[encoding]
+    if not uncounted:
+        return introduction
+    if uncounted == 1:
+        return introduction + one_more
+    # A vocabulary takes numbers apart into three digits at a time.
+    return introduction + several_more - (-len(str(uncounted)) // 3)
+
+
 def left_out(count: int) -> str:
     """Return the line below all sections, which counts the rules that didn't fit; nothing if all
     did."""

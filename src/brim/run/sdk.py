@@ -34,7 +34,7 @@ from brim.run.turns import (
 )
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.compaction import build_compact_prompt
-from brim.usd import micro_dollars
+from brim.usd import Dollars, read_money
 from brim.workspace import Workspace
 
 
@@ -53,7 +53,7 @@ class SupervisedClient:
         self,
         options: Any,
         *,
-        budget_usd: str | float | None = None,
+        budget_usd: Dollars | None = None,
         task: str = "",
         worktree: str | None = None,
         on_limit: Callable[[CostBudget], str | Raise] = lambda _: "wrap_up",
@@ -74,7 +74,7 @@ class SupervisedClient:
         )
         limit = None
         if budget_usd is not None:
-            limit = micro_dollars(str(budget_usd), up=False)
+            limit = int(read_money(budget_usd, "budget_usd", up=False))
         self._task = task
         self._on_limit = on_limit
         self._options = options
@@ -282,7 +282,7 @@ def supervised(options: Any = None, **settings: Any) -> SupervisedClient:
 
     ::
 
-        async with supervised(ClaudeAgentOptions(allowed_tools=["Bash"]), budget_usd=2) as run:
+        async with supervised(ClaudeAgentOptions(allowed_tools=["Bash"]), budget_usd="2") as run:
             async for message in run.turn("fix the parser"):
                 print(message)
             print(run.context.utilization, run.spending.spent)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from brim.errors import InputError
 from brim.models.price_list import Prices
-from brim.sessions.files import AgentFile, UpdateResult
+from brim.sessions.files import AgentFile, Progress, UpdateResult
 from brim.sessions.index import SessionIndex
 from brim.sessions.processes import read_each
 from brim.sessions.reading import FileReading, read_file
@@ -25,9 +25,6 @@ LARGE = 8_000_000
 """Bytes after which the index's log is moved into its file."""
 
 Outcome = FileReading | InputError
-Progress = Callable[[int, int, int], object]
-"""Called for each file that was read, with its bytes, those of all files to read, and their
-number."""
 
 
 def read_all(
@@ -42,7 +39,7 @@ def read_all(
     *processes* is how many to use; 0 is as many as there are processors and work for.
     """
     jobs = index.unread(files)
-    sizes = [unread_bytes(file) for file in jobs]
+    sizes = [file.unread_bytes for file in jobs]
     size = sum(sizes)
     batch = _ReadingBatch(index, jobs)
     read = partial(_read, prices=index.prices)
@@ -68,17 +65,6 @@ def _collection_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def unread_bytes(file: AgentFile) -> int:
-    """Return how many bytes of *file* are still to be read."""
-    try:
-        size = os.path.getsize(file.path)
-    except OSError:
-        return 0
-    if file.position is None or file.position.read_to > size:
-        return size
-    return size - file.position.read_to
 
 
 class _ReadingBatch:

@@ -371,6 +371,15 @@ class SessionIndex:
             return ""
         return copy_daily(self.database, self.path, self._clock())
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether another process keeps it from being written, longer than this one waits."""
+        try:
+            with writing(self.database):
+                return False
+        except sqlite3.DatabaseError as error:
+            return "locked" in str(error)
+
     def checkpoint(self, *, above: int = 0) -> None:
         """Move the log into the file if it has more than *above* bytes: every hook reads all of
         it."""

@@ -199,7 +199,7 @@ MANAGERS = {
     "pip": ["pip install x", "pip3 install x", "python -m pip install x", "uv run pip install x"],
     "uv": ["uv add x", "uv sync", "uv pip install x"],
     "poetry": ["poetry add x", "poetry install"],
-    "conda": ["conda install x", "mamba install x"],
+    "conda": ["conda install x", "conda env update -f x.yml"],
 }
 OTHER_CALLS = [
     "npm --version", "npm view x", "npm publish", "npm ls", "pnpm --version", "yarn --version",
@@ -424,3 +424,102 @@ def test_what_a_command_is_given(text: str, stopped: str, passing: str) -> None:
     assert check is not None
     assert breach_of(check, shell(stopped)) is not None
     assert breach_of(check, shell(passing)) is None
+
+
+# Files --------------------------------------------------------------------------------------------
+
+CHANGING = [
+    "git checkout -- legacy/x",
+    "git checkout HEAD~1 -- legacy/x",
+    "git checkout HEAD legacy/x",
+    "git restore legacy/x",
+    "git restore --source=HEAD~1 legacy/",
+    "git restore --staged --worktree legacy/x",
+    "git stash -- legacy/x",
+    "git clean -fd legacy",
+    "git mv legacy/x y",
+    "git rm legacy/x",
+    "mv legacy/x y",
+    "mv y legacy/x",
+    "cp a legacy/",
+    "cp -t legacy a b",
+    "rm -rf legacy",
+    "sed -i.bak s/a/b/ legacy/x",
+    "sed -i -e s/a/b/ legacy/x",
+    "perl -pi -e s/a/b/ legacy/x",
+    "echo x | tee -a legacy/x",
+    "echo x >> legacy/new",
+    "touch legacy/new",
+    "truncate -s0 legacy/x",
+    "ln -s a legacy/x",
+    "dd if=a of=legacy/x",
+    "rsync -a src/ legacy/",
+    "install -m 644 a legacy/x",
+    "chmod +x legacy/x",
+    "patch legacy/x < p.diff",
+    "cd legacy && sed -i s/a/b/ x",
+    "find legacy -name '*.py' -delete",
+    "find legacy -type f -exec sed -i s/a/b/ {} +",
+    "ls legacy/*.py | xargs sed -i s/a/b/",
+    "grep -rl foo legacy | xargs sed -i s/foo/bar/",
+    "npx prettier --write legacy/x",
+    "black legacy/",
+    "npx eslint --fix legacy/",
+    "ruff format legacy",
+    "gofmt -w legacy/",
+    "unzip a.zip -d legacy",
+    "tar xf a.tar -C legacy",
+    "curl -sSL http://localhost/x -o legacy/x",
+    "wget -O legacy/x http://localhost/x",
+]
+READING = [
+    "cat legacy/x",
+    "ls legacy",
+    "grep -rn foo legacy",
+    "git diff -- legacy/x > out",
+    "git log legacy/x",
+    "git show HEAD:legacy/x",
+    "git restore --staged legacy/x",
+    "git checkout legacy",
+    "git checkout -b topic origin/legacy",
+    "sed -n 1,5p legacy/x",
+    "cp legacy/x other",
+    "rsync -a legacy/ other/",
+    "find legacy -name '*.py'",
+    "find . -name legacy -prune -o -print | xargs wc -l",
+    "grep -rl foo src | xargs sed -i s/a/b/",
+    "ls legacy && ls src | xargs rm",
+    "black --check legacy",
+    "ruff check legacy",
+    "npx prettier --check legacy/x",
+    "npx eslint legacy/",
+    "git log legacy/x | tee out.txt",
+]
+
+
+@pytest.mark.parametrize("command", CHANGING)
+def test_a_command_that_changes_files_is_stopped(command: str) -> None:
+    check = check_for("Don't touch legacy/")
+    assert check is not None
+    assert breach_of(check, shell(command)) is not None
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_command_that_reads_files_passes(command: str) -> None:
+    check = check_for("Don't touch legacy/")
+    assert check is not None
+    assert breach_of(check, shell(command)) is None
+
+
+def test_looking_for_a_file_is_not_reading_it() -> None:
+    check = check_for("Never read .env")
+    assert check is not None
+    assert breach_of(check, shell("cat .env")) is not None
+    assert breach_of(check, shell("find . -name .env")) is None
+
+
+@pytest.mark.parametrize("command", ["npm install -g x", "npm i -g x", "npm i", "npm add x"])
+def test_npm_install_is_any_install(command: str) -> None:
+    check = check_for("Never npm install")
+    assert check is not None
+    assert breach_of(check, shell(command)) is not None

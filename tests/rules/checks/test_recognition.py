@@ -112,7 +112,7 @@ def test_a_condition_that_no_call_shows_leaves_no_check(text: str, rule: str) ->
         ),
         (
             "Don't touch src/legacy",
-            "edits of and deletion of src/legacy are stopped once, with this rule as the reason",
+            "changes to src/legacy are stopped once, with this rule as the reason",
         ),
         (
             "Run the tests before every commit",
@@ -124,6 +124,22 @@ def test_a_check_says_what_it_does(text: str, promise: str) -> None:
     check = check_for(text)
     assert check is not None
     assert check.promise == promise
+
+
+@pytest.mark.parametrize(
+    ("text", "wording"),
+    [
+        ("Don't touch legacy/", "changes to files in legacy/ are stopped once"),
+        ("Never read or commit `secrets/`", "reading and git add of files in secrets/ are"),
+        ("Never read .env", "reading .env files is stopped once"),
+        ("Don't delete files in data/", "deleting files in data/ is stopped once"),
+        ("Don't add files to legacy/", "new files in legacy/ are stopped once"),
+    ],
+)
+def test_a_check_names_changes_as_a_person_would(text: str, wording: str) -> None:
+    check = check_for(text)
+    assert check is not None
+    assert check.promise.startswith(wording)
 
 
 def test_what_a_person_declares_counts_whatever_the_words() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +16,13 @@ from brim.rules import (
     Context,
     Edge,
     Graph,
-    Node,
     Parameters,
     Rule,
     RuleUsage,
     When,
     activate,
 )
-from brim.rules.activation import Seed, base_level, confirming, seed_of
-from brim.rules.parameters import DEFAULTS
+from brim.rules.activation import DEFAULTS, Seed, base_level, confirming, seed_of
 from tests.rules.spreading.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 from tests.rules.spreading.reference import reference, settle
 
@@ -180,78 +177,6 @@ def test_no_steps_leave_the_seeds() -> None:
     assert [(one.id, one.value) for one in found] == [("a", 0.5)]
 
 
-class Counting:
-    """A source that counts what is asked of it."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.calls = self.nodes_given = self.edges_given = 0
-
-    def _counted(self, nodes: Iterator[Node]) -> list[Node]:
-        found = list(nodes)
-        self.calls += 1
-        self.nodes_given += len(found)
-        return found
-
-    def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
-        return self._counted(self.graph.seeds(facts, words))
-
-    def nodes(self, ids: Collection[str]) -> list[Node]:
-        return self._counted(self.graph.nodes(ids))
-
-    def edges(self, ids: Collection[str]) -> list[Edge]:
-        found = list(self.graph.edges(ids))
-        self.calls += 1
-        self.edges_given += len(found)
-        return found
-
-
-def clusters(number: int) -> Counting:
-    """Return so many rings of ten behaviors, each ring for a task of its own."""
-    behaviors = []
-    edges = []
-    for ring in range(number):
-        ids = [f"r{ring}-{place}" for place in range(10)]
-        behaviors += [
-            behavior(id, task=f"task-{ring}") if id.endswith("0") else behavior(id, size="any")
-            for id in ids
-        ]
-        edges += [
-            Edge(one, other, "similar-to")
-            for one, other in zip(ids, ids[1:] + ids[:1], strict=True)
-        ]
-    return Counting(Graph(behaviors, edges))
-
-
-def test_cost_follows_the_neighbourhood_and_not_the_graph() -> None:
-    small, large = clusters(3), clusters(300)
-    context = Context(task="task-1")
-    assert activate(small, context, now=NOW) == activate(large, context, now=NOW)
-    asked = (large.nodes_given, large.edges_given, large.calls)
-    assert asked == (small.nodes_given, small.edges_given, small.calls)
-    assert large.nodes_given == 7  # the seed, and three to either side
-    assert large.calls <= 1 + 2 * 3
-
-
-@given(cases())
-def test_each_node_and_the_edges_of_each_are_asked_for_once(case: dict[str, Any]) -> None:
-    asked_nodes: list[str] = []
-    asked_edges: list[str] = []
-
-    class Watching(Counting):
-        def nodes(self, ids: Collection[str]) -> list[Node]:
-            asked_nodes.extend(ids)
-            return super().nodes(ids)
-
-        def edges(self, ids: Collection[str]) -> list[Edge]:
-            asked_edges.extend(ids)
-            return super().edges(ids)
-
-    activate(Watching(graph_of(case)), context_of(case), now=NOW)
-    assert len(asked_nodes) == len(set(asked_nodes))
-    assert len(asked_edges) == len(set(asked_edges))
-
-
 def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
     from datetime import UTC, datetime
 
@@ -268,8 +193,9 @@ HOUR = 3600.0
 def seed(met: int, unmet: int = 0, *, words: bool = False, wrong: int = 0) -> Seed:
     keys = [f"k{number}" for number in range(met + unmet + wrong)]
     facts = dict.fromkeys(keys[:met], ("yes",)) | dict.fromkeys(keys[met + unmet :], ("no",))
-    node = Node("id", When(custom=dict.fromkeys(keys, "yes")), frozenset({"zebra"}), 0, None)
-    return seed_of(node, facts, frozenset({"zebra"} if words else ()), 0.0, DEFAULTS)
+    when = When(custom=dict.fromkeys(keys, "yes"))
+    rule = Rule("id", "zebra", "directive", "Do it so.", when=when)
+    return seed_of(rule, facts, frozenset({"zebra"} if words else ()), 0.0, DEFAULTS)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.agents.events import Attachment, Compaction, Usage
+from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.token_length import BilledRatio
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
+from brim.sessions.report.overview import LostSum
 from brim.sessions.report.own_texts import OwnTexts, OwnTextsReader
 from brim.sessions.report.week import Week
 
@@ -17,10 +19,22 @@ MODEL = "claude-sonnet-4-5"
 TEXT = "## Constraints\n- Use uv, not pip.\n" * 20
 
 
+def lost(*given_back: LostFact, compactions: int = 1) -> LostSum:
+    """Return what *compactions* lost, the first of which brim gave all back."""
+    first = CompactionReport(None, "s", items=given_back)
+    return LostSum([first, *[CompactionReport(None, "s")] * (compactions - 1)], 0)
+
+
+NOTHING = LostSum([], 0)
+OWN_WORDS = LostFact("instruction", "Use uv.", 1, given_back=True)
+USED = LostFact("command", "make test", 2, given_back=True, used_again=True)
+UNUSED = LostFact("file", "app.py", 2, given_back=True)
+
+
 def test_it_says_what_was_stopped_given_back_and_what_brim_cost() -> None:
-    week = Week(stopped=3, compactions=2, given_back=9, used_again=7, own_cost=40_000)
+    week = Week(stopped=3, lost=lost(OWN_WORDS, USED, UNUSED, compactions=2), own_cost=40_000)
     assert str(week) == (
-        "3 calls stopped, 2 compactions, 9 things given back, 7 used again; "
+        "3 calls stopped, 2 compactions, 3 things given back, 1 of 2 files and commands used again; "
         "brim's own texts cost $0.04"
     )
 
@@ -28,10 +42,11 @@ def test_it_says_what_was_stopped_given_back_and_what_brim_cost() -> None:
 @pytest.mark.parametrize(
     ("week", "sentence"),
     [
-        (Week(0, 0, 0, 0, 0), ""),
-        (Week(1, 0, 0, 0, 0), "1 call stopped"),
-        (Week(0, 1, 0, 0, 0), "1 compaction"),
-        (Week(0, 0, 0, 0, 50_000), "brim's own texts cost $0.05"),
+        (Week(0, NOTHING, 0), ""),
+        (Week(1, NOTHING, 0), "1 call stopped"),
+        (Week(0, lost(), 0), "1 compaction"),
+        (Week(0, lost(OWN_WORDS), 0), "1 compaction, 1 thing given back"),
+        (Week(0, NOTHING, 50_000), "brim's own texts cost $0.05"),
     ],
 )
 def test_what_did_not_happen_is_left_out(week: Week, sentence: str) -> None:

@@ -3,7 +3,8 @@
 Each request, also that of a compaction or a sub-agent, has a line ``qwen-code.api_response``, whose
 ``input_token_count`` contains what a cache had. It's known by its prompt, its answer and its time:
 small servers use the same ids again. The lines of the model's answers have the same numbers once
-more, and so has ``~/.qwen/usage``, unless usage statistics are off: neither is counted.
+more, and so has ``~/.qwen/usage``, unless usage statistics are off: neither is counted. The times
+there differ from those here by a few milliseconds, so nothing tells which request is which.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
 
 STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "tiered": ("TieredPruner", ()),
     "fifo": ("FifoPruner", ()),
     "sliding": ("SlidingWindowPruner", ("turns",)),
     "summarize": ("SummarizePruner", ("min_turns",)),
@@ -76,7 +77,10 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
     option("--tokens", dest="target", type=whole_number(0), metavar="N", help=TARGET),
     option(
-        "--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"
+        "--strategy",
+        choices=list(STRATEGIES),
+        default="tiered",
+        help="what to drop (default: tiered)",
     ),
     option(
         "--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"
@@ -125,6 +129,7 @@ def fit(options: Namespace) -> int:
     with 1.
 
     Strategies:
+      tiered     clears and shortens old tool results first, then drops the oldest messages
       fifo       drops the oldest messages
       sliding    keeps only the newest --turns, as far as they fit
       summarize  replaces the oldest messages with a summary
@@ -133,8 +138,8 @@ def fit(options: Namespace) -> int:
 
     Examples:
       echo '[{"role": "user", "content": "Hello"}]' | brim dev fit - --model gpt-4o --tokens 100
-      brim dev fit chat.json --model gpt-4o --tokens 8000 > fitted.json brim dev fit request.json
-      --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
+      brim dev fit chat.json --model gpt-4o --tokens 8000 > fitted.json
+      brim dev fit request.json --strategy watermark --low auto --decisions chat.decisions
     """
     pruner = _pruner(options)
     document = read_document(options.file)

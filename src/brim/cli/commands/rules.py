@@ -22,9 +22,8 @@ from brim.cli.rule_options import (
 from brim.cli.rule_views import counts_words, entry_object, state_of
 from brim.cli.tables import heading, table
 from brim.install.native_files import NativeReaders
-from brim.rules.history import RuleHistory
+from brim.rules.history import RuleHistory, allow_rule
 from brim.rules.outlook import DeliveryLimits, outlook
-from brim.rules.permissions import allow_rule
 from brim.rules.rulebook import RuleEntry
 from brim.rules.source import PROJECT, USER
 

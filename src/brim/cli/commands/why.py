@@ -35,13 +35,12 @@ from brim.errors import InputError
 from brim.install.forecast import ForecastBreach, broken_by
 from brim.install.native_files import NativeReaders
 from brim.rules.activation import activate as spread
-from brim.rules.context import Context
+from brim.rules.conditions import Context
 from brim.rules.delivery import DID_NOT_FIT, Choice
-from brim.rules.history import RuleHistory, stop_line
+from brim.rules.history import PATIENCE, RuleHistory, stop_line
 from brim.rules.library import LibraryRules, library_rules
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook_here
-from brim.rules.permissions import PATIENCE
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.rulebook import RuleEntry
 from brim.rules.session import Session

@@ -25,7 +25,6 @@ PASSING = 2
 UNDONE = 2
 """How often an edit must have been undone before it goes round in circles."""
 
-_CLIP = 1_500
 _MOST_STEPS = 120
 _WIDEST = 200
 _PENDING = re.compile(

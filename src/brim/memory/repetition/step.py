@@ -169,11 +169,6 @@ class SessionStep:
         return masked_line(self.command or f"{self.call.name} {self._input_summary}")
 
     @property
-    def short_subject(self) -> str:
-        """What was tried, not masked, its beginning."""
-        return begun(self.command or self.subject, CLIP)
-
-    @property
     def _input_summary(self) -> str:
         subject = first_text(self.call.input, *_SUBJECTS)
         if subject:

@@ -27,6 +27,7 @@ From the words of a rule to a check, in the order to read it (nothing of it is l
     tokens         a word with its meanings; a clause; a statement
     atoms          a sentence in pieces
     clauses        the pieces in clauses, with the meanings of their words
+    normal         what counts of a clause that names code: the rest describes
     constructions  words that mean something together: *unless I ask*, *before you're done*
     stance         what a statement wants, and which objects it's for and against
     acts           what verbs forbid to do with files

@@ -14,7 +14,7 @@ from brim.rules.checks.managers import is_manager
 from brim.rules.checks.stance import rejected_objects
 from brim.rules.checks.tokens import COMMAND, FLAG, RuleClause, Statement, Token, joined
 
-_WANTING = ("USE", "ALLOW", "RUN", "MUST", "PREFER", "ONLY")
+_WANTING = ("USE", "BUT", "ALLOW", "RUN", "MUST", "PREFER", "ONLY")
 _UNDECIDED = ("ASK", "UNASKED", "PERMITTED", "PAST", "ME")
 
 

@@ -29,11 +29,11 @@ ABOUT_VERBS = (
     "CHANGED",
 )
 """What a sentence with such a verb may say, also around it."""
-ACTS_IN_WORDS = {
-    EDIT: "edits of",
-    EXISTING: "edits of",
+_ACTS_IN_WORDS = {
+    EDIT: "changes to",
+    EXISTING: "changes to",
     CREATE: "new files in",
-    DELETE: "deletion of",
+    DELETE: "deleting",
     READ: "reading",
     COMMIT: "git add of",
 }
@@ -62,7 +62,16 @@ def acts_of_verbs(statement: Statement) -> tuple[str, ...]:
     return ()
 
 
-def acts_in_words(acts: Iterable[str]) -> str:
-    """Return *acts* as a promise names them: ``edits of and git add of``."""
-    words = dict.fromkeys([ACTS_IN_WORDS[act] for act in acts])
-    return " and ".join(words)
+def acts_in_words(acts: Iterable[str], object_name: str) -> str:
+    """Return what a person calls *acts* on the files *object_name*.
+
+    >>> acts_in_words(("edit", "delete"), "legacy/"), acts_in_words(("read", "commit"), ".env")
+    ('changes to files in legacy/', 'reading and git add of .env')
+    """
+    remaining = list(acts)
+    if EDIT in remaining and DELETE in remaining:
+        remaining.remove(DELETE)  # to delete is to change
+    words = dict.fromkeys([_ACTS_IN_WORDS[act] for act in remaining])
+    if object_name.endswith("/") and "new files in" not in words:
+        object_name = f"files in {object_name}"
+    return f"{' and '.join(words)} {object_name}"

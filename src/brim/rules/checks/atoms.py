@@ -28,7 +28,13 @@ _SPAN = re.compile(
 )
 _TYPE_IGNORE = re.compile(r"(?:# ?)?type: ?ignore")
 _SIGN = re.compile(r"[,;()…!?]|[.:](?=\s|$|\))|\.{2,}|\s[-–—]+(?=\s)|[–—]|→|=>")
-_WORD = re.compile(r"(?!-)[^\s,;:.!?()\[\]{}<>\"“”„«»…–—`|/&+=*]+(?:[.:][^\W\d_][\w:.-]*)*")
+_PLURAL = re.compile(r"'?e?s\b")
+"""What may follow code without a space."""
+_SPAN_ENDS = ("`", '"', "”", "“", "»")
+_WORD = re.compile(
+    r"v?\d+(?:\.[\dx]+)+(?![\w-])"
+    r"|(?!-)[^\s,;:.!?()\[\]{}<>\"“”„«»…–—`|/&+=*]+(?:[.:][^\W\d_][\w:.-]*)*"
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,9 @@ def read_atoms(text: str) -> tuple[Atom, ...]:
 def _atom_at(text: str, position: int) -> Atom | None:
     """Return the atom at *position*; None for a space or a sign without meaning."""
     atom = _literal_at(text, position)
+    is_compound = text[position - 1 : position] in _SPAN_ENDS and text[position] == "-"
+    if is_compound:  # German: `x`-Anweisungen
+        return None
     if atom is None and (position == 0 or not text[position - 1].isalnum()):
         atom = _name_at(text, position)
     if atom is not None:
@@ -86,7 +95,11 @@ def _literal_at(text: str, position: int) -> Atom | None:
         kind = QUOTE
         if span["code"]:
             kind = CODE
-        return Atom(kind, span[span.lastgroup or 0].strip(), len(span[0]))
+        plural = _PLURAL.match(text, span.end())
+        length = len(span[0])
+        if plural is not None:
+            length += len(plural[0])
+        return Atom(kind, span[span.lastgroup or 0].strip(), length)
     piped = PIPED.match(text, position)
     if piped is not None:
         return Atom(PIPE, piped[0], len(piped[0]))

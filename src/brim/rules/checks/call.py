@@ -8,7 +8,17 @@ from functools import cached_property
 from typing import Protocol
 
 from brim.record import PlainData
-from brim.rules.checks.files import DELETE, EDIT, READ, WRITE, FileAct, acts_of
+from brim.rules.checks.files import (
+    DELETE,
+    EDIT,
+    GIVING,
+    PASSING_ON,
+    READ,
+    WRITE,
+    FileAct,
+    acts_of,
+    paths_given_by,
+)
 from brim.rules.checks.invocation import Invocation, invocations, named_programs
 
 _CHANGING_TOOLS = ("edit", "write", "shell")
@@ -123,8 +133,13 @@ class CheckedCall:
         """What it does with files."""
         folder = self.place.folder
         acts = self._acts_of_tool()
+        found_paths: tuple[str, ...] = ()
         for invocation in self.invocations:
-            acts += acts_of(invocation, folder)
+            if not GIVING.isdisjoint(invocation.ran.wrappers + invocation.ran.feeders):
+                acts += acts_of(invocation, folder, found_paths)
+            elif invocation.program not in PASSING_ON:
+                acts += acts_of(invocation, folder)
+                found_paths = paths_given_by(invocation)
             if invocation.program == "cd" and invocation.arguments:
                 folder = os.path.join(folder, os.path.expanduser(invocation.arguments[0]))
         return acts

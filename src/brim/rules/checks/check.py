@@ -95,7 +95,7 @@ class RuleCheck(PlainData):
                 f"{self.before} is stopped once if {self.wording} didn't run after the last change"
             )
         verb = "are"
-        if self._is_one_command:
+        if self._is_one_command or self._is_one_deed:
             verb = "is"
         if self.stops:
             return f"{self.wording} {verb} stopped once, with this rule as the reason"
@@ -114,6 +114,11 @@ class RuleCheck(PlainData):
             if first_word in programs.split("|"):
                 return True
         return False
+
+    @property
+    def _is_one_deed(self) -> bool:
+        """Whether ``wording`` says what mustn't be done with files: *reading .env files*."""
+        return " and " not in self.wording and self.wording.startswith(("reading ", "deleting "))
 
     @property
     def stops(self) -> bool:

@@ -20,7 +20,14 @@ from brim.rules.checks.atoms import (
     read_atoms,
 )
 from brim.rules.checks.lexicon import Lexicon, lexicon_of, word_parts, words_of
-from brim.rules.checks.names import FLAG_PATTERN, command_length, is_path, is_program
+from brim.rules.checks.names import (
+    FLAG_PATTERN,
+    command_length,
+    is_ordinary_word,
+    is_path,
+    is_program,
+    is_started_here,
+)
 from brim.rules.checks.tokens import (
     COMMAND,
     FLAG,
@@ -45,10 +52,17 @@ _FILE_CONCEPTS = frozenset(
     ("ENVFILE", "MARKDOWN", "README", "LOCKFILE", "PACKAGE", "GENERATED", "SECRET", "TESTFILE")
 )
 """What a path may mean besides itself."""
-_PLACEHOLDER = re.compile(r"(?<=\s)(?:<[\w .|/-]+>|\[[\w .|/-]+\]|…|\.\.\.)(?=\s|$)")
-"""``<file>`` in a command, which stands for any."""
+_PLACEHOLDER = re.compile(
+    r"(?<=\s)(?:<[\w .|/-]+>|\[[\w .|/-]+\]|[\w.]*[\w](?:…|\.\.\.)|…|\.\.\.|v\d[\d.x]*)(?=\s|$)"
+)
+"""``<file>`` or ``v1.2`` in a command, which stands for any."""
+_IMPORTING = re.compile(
+    r"(?:import\b.*\bfrom |(?:const|let|var)\b.*\brequire\()?(?:import )?['\"]([\w@/.-]+)['\"]\)?;?"
+    r"|(?:import|from) ([\w@/.-]+)(?: import .*)?"
+)
+"""Code that imports a module."""
 _FOLDER_NAME = re.compile(r"[\w.@-]+")
-_VERSION = re.compile(r"v?\d+(?:\.[\dx]+)*")
+_VERSION = re.compile(r"v?\d+(?:\.[\dx]+)+|v\d+")
 _RUNNING = re.compile(
     r"(?i)\b(?:run|execut|ausführ|führ|ruf|lanc|ejecut|corr|exécut|rod|invok|launch|call|aufruf)\w*"
 )
@@ -118,7 +132,7 @@ class _ClauseReader:
             token, length = run.token_at(place)
             if token.says(UNKNOWN) and self._is_bare_program(token.text):
                 token = token.meaning(COMMAND)
-            if _VERSION.fullmatch(token.text) and self._tokens and self._tokens[-1].says(COMMAND):
+            if _VERSION.fullmatch(token.text):
                 token = token.meaning("LIGHT")
             self._begin_clause_with(token, is_last=place + length == len(run.parts))
             self._tokens.append(token)
@@ -146,6 +160,10 @@ class _ClauseReader:
         content = _PLACEHOLDER.sub("", atom.text).strip()
         if PIPED.search(content):
             return Token(frozenset(("CURLSH",)), content, content, is_quoted=True)
+        module = _IMPORTING.fullmatch(content)
+        if module is not None:
+            name = module[1] or module[2]
+            return Token(frozenset((MODULE,)), content, name, is_quoted=True)
         concepts = self._meaning_of_all(content)
         name = self._kind_of_name(content, is_code=atom.kind == CODE)
         if name == PATH:
@@ -225,7 +243,7 @@ class _WordRun:
         length = max(phrase_length, name_length, 1)
         if name_length > phrase_length:
             concepts = frozenset((kind,))
-        elif name_length == phrase_length and kind != PATH:
+        elif name_length == phrase_length and kind != PATH and not is_ordinary_word(name):
             concepts |= {kind}
         if not phrase_length and not name_length:
             concepts = frozenset((UNKNOWN,))
@@ -241,6 +259,8 @@ class _WordRun:
             return "", "", 0
         if atom.kind == WORD:
             return self._command_at(number)
+        if atom.kind == PATH_ATOM and is_started_here(atom.text):
+            return COMMAND, atom.text, self._atom_numbers.count(number)
         return _CONCEPT_OF_KIND[atom.kind], atom.text, self._atom_numbers.count(number)
 
     def _command_at(self, number: int) -> tuple[str, str, int]:

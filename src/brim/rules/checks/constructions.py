@@ -40,6 +40,7 @@ MOMENTS = (
     Construction("DONE", ("ATEND",), takes_task=True),
     Construction("DONE", ("THEN", "FINISH"), takes_task=True),
     Construction("DONE", ("FINISHVERB", "BY"), takes_task=True),
+    Construction("DONE", ("FINISHVERB", "NEG", "WITHOUT"), takes_task=True),
     Construction("DONE", ("FINISH", "WHEN"), takes_task=True),
     Construction("DONE", ("FINISH", "IF"), takes_task=True),
 )
@@ -63,15 +64,21 @@ ASKING = (
     Construction("PERMITTED", ("AFTER", "ASKING")),
     Construction("ASK", ("ASKING", "BEFORE")),
     Construction("ASK", ("REQUIRE", "ASKING")),
+    Construction("ASK", ("ONLY", "ASKING")),
 )
 """What a person has to say first."""
-OTHERS = (
-    Construction("BEFORECOMMIT", ("BEFORE", "COMMIT")),
-    Construction("BEFOREPUSH", ("BEFORE", "PUSH")),
+BANS = (
     Construction("BAN", ("NEG", "ALLOW")),
     Construction("BAN", ("NEG", "CAN")),
     Construction("BAN", ("CAN", "NEG")),
     Construction("BAN", ("ONLY", "CIWORD")),
+    Construction("BAN", ("ONLY", "ME")),
+)
+"""What forbids in several words."""
+OTHERS = (
+    *BANS,
+    Construction("BEFORECOMMIT", ("BEFORE", "COMMIT")),
+    Construction("BEFOREPUSH", ("BEFORE", "PUSH")),
     Construction("", ("WHEN", "COMMIT")),
     Construction("", ("WHEN", "PUSH")),
     Construction("", ("WHEN", "TESTS")),
@@ -101,6 +108,12 @@ def with_constructions(statement: Statement) -> Statement:
     statement = _with_each(OTHERS, statement)
     statement = _with_negating_without(statement)
     return _with_negated_modal(statement)
+
+
+def with_moments(statement: Statement) -> Statement:
+    """Return *statement* with one token for each moment, and for each thing to ask first."""
+    statement = _with_distant_moment(_with_each(MOMENTS, _with_delegation(statement)))
+    return _with_each(BANS, _with_each(ASKING, statement))
 
 
 def _with_each(constructions: tuple[Construction, ...], statement: Statement) -> Statement:
@@ -199,9 +212,9 @@ def _with_distant_moment(statement: Statement) -> Statement:
     """Return *statement*, where *only when X passes, you're done* is the end of a turn."""
     if statement.says("DONE") or not statement.says("ONLY"):
         return statement
-    if not statement.says("FINISH") or not statement.says("WHEN", "IF"):
+    if not statement.says("FINISH") or not statement.says("WHEN", "IF", "AFTER"):
         return statement
-    return statement.replacing(("WHEN", "IF", "FINISH"), "DONE")
+    return statement.replacing(("WHEN", "IF", "AFTER", "FINISH"), "DONE")
 
 
 def _with_distant_question(statement: Statement) -> Statement:
@@ -225,8 +238,10 @@ def _with_negating_without(statement: Statement) -> Statement:
 
 
 def _with_negated_modal(statement: Statement) -> Statement:
-    """Return *statement*, where German *darf X nicht* is a ban, whatever stands between."""
+    """Return *statement*, where German *darf X nicht* is a ban, and *nothing may be changed*."""
     is_one_part = not statement.says(COMMA)
-    if statement.after("CAN").says("NEG", "ONLY", "BAN") or (is_one_part and statement.says("BAN")):
+    if is_one_part and statement.says("NEG", "BAN"):
+        return statement.replacing(("CAN",), "MUST")
+    if statement.after("CAN").says("NEG", "ONLY", "BAN"):
         return statement.replacing(("CAN",), "MUST")
     return statement

@@ -23,7 +23,7 @@ from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Toke
 _ANY_VERB = "*VERB"
 _AROUND_TEXT = (
     " + LANGNAME LANGPY PYTHON TYPESCRIPT LEAVE ADD COMMENTS FILES"
-    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD REMOVE"
+    " COMMIT RULES CREATE WRITE EDIT NEW CODEWORD REMOVE SKIP LINTER TYPES"
 )
 """What a statement may say around a text that mustn't be written."""
 _TEXTS = (
@@ -150,7 +150,8 @@ class EverydayRule(PlainData):
         """Return what a person is told about the check."""
         wording: str = self.row["wording"]
         wording = wording.replace("{branches}", " and ".join(branches))
-        wording = wording.replace("{acts}", acts_in_words(values["acts"]))
+        if wording.startswith("{acts} "):
+            wording = acts_in_words(values["acts"], wording.removeprefix("{acts} "))
         if values.get("written_under"):
             wording += f" under {', '.join(values['written_under'])}"
         return wording

@@ -41,6 +41,7 @@ _ABOUT_TASKS = (
     "TASK",
     "START",
     "BY",
+    "SAY",
 )
 """What a statement may say about the purpose of a command."""
 _ABOUT_FILES = (
@@ -194,8 +195,8 @@ def _with_option(statement: Statement) -> list[RuleCheck]:
     flags = _flags_in(statement)
     if len(commands) != 1 or len(flags) != 1:
         return []
-    command = commands[0]
     flag = flags[0]
+    command = " ".join([word for word in commands[0].split() if word != flag])
     return [
         RuleCheck(
             name="command-with",
@@ -219,7 +220,7 @@ def _path(statement: Statement) -> list[RuleCheck]:
     globs: list[str] = []
     for path in paths:
         globs += globs_of(path)
-    wording = f"{acts_in_words(acts)} {', '.join(paths)}"
+    wording = acts_in_words(acts, ", ".join(paths))
     return [RuleCheck(name="path", paths=tuple(globs), acts=acts, wording=wording)]
 
 

@@ -65,7 +65,7 @@ _PROGRAMS = {
 _VALUED: Mapping[str, str] = {
     "git": (
         "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m --message -F --file"
-        " --author --date -t --template -o --push-option --repo --receive-pack --exec --onto"
+        " --author --date --source -t --template -o --push-option --repo --receive-pack --exec --onto"
         " --strategy -X -b -B --depth --branch --upload-pack --since --until --format"
         " --pathspec-from-file"
     ),
@@ -103,6 +103,16 @@ _VALUED: Mapping[str, str] = {
     "curl": "-o -H -d -X -u -A -e -b -F --output --header --data --request",
     "wget": "-O -P --output-document --header",
     "sed": "-e -f --expression --file",
+    "cp": "-t --target-directory -S",
+    "mv": "-t --target-directory -S",
+    "ln": "-t --target-directory -S",
+    "install": "-t --target-directory -m -o -g",
+    "rsync": "-e --rsh --exclude --include --filter",
+    "tar": "-C --directory -f --file --exclude",
+    "unzip": "-d",
+    "truncate": "-s --size",
+    "perl": "-e -E",
+    "patch": "-i -d -o",
     "psql": "-c --command -d -h -p -U -f --file",
     "mysql": "-e --execute -h -P -u -D",
     "mariadb": "-e --execute -h -P -u -D",
@@ -110,6 +120,8 @@ _VALUED: Mapping[str, str] = {
 }
 """Options that are followed by a value, by program."""
 
+_SAME_AS_OPTION = {("vitest", "run"): "--run", ("vitest", "watch"): "--watch"}
+"""Subcommands that are the same as an option."""
 _WITHOUT_CASE = ("redis-cli",)
 """Programs for whose commands case doesn't matter."""
 _STARTING_BINARIES = ("pnpm", "yarn")
@@ -205,6 +217,9 @@ def invocation_of(ran: RanCommand) -> Invocation:
         arguments = [argument.lower() for argument in arguments]
     if arguments:
         arguments[0] = ALIASES.get(name, {}).get(arguments[0], arguments[0])
+        same_option = _SAME_AS_OPTION.get((name, arguments[0]))
+        if same_option is not None:
+            options.append(same_option)
     return Invocation(name, tuple(arguments), tuple(options), values, ran)
 
 

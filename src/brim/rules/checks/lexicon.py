@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import product
 
 from brim.files import data_rows
 
@@ -52,6 +53,19 @@ def phrase_parts(phrase: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def spellings_of(phrase: str) -> list[str]:
+    """Return what *phrase* stands for: alternatives have ``|`` between them, also with nothing.
+
+    >>> spellings_of("hand the_work|| back")
+    ['hand the work back', 'hand back']
+    """
+    if "|" not in phrase:
+        return [phrase]
+    choices = [word.split("|") for word in phrase.split(" ")]
+    spellings = [" ".join(filter(None, words)) for words in product(*choices)]
+    return [spelling.replace("_", " ") for spelling in spellings]
+
+
 class Lexicon:
     """The phrases of one language, by how they begin."""
 
@@ -67,7 +81,8 @@ class Lexicon:
                 self._endings = frozenset(words)
                 continue
             for phrase in words:
-                self._add(phrase_parts(phrase), concept)
+                for spelling in spellings_of(phrase):
+                    self._add(phrase_parts(spelling), concept)
 
     def _add(self, parts: tuple[str, ...], concept: str) -> None:
         first = parts[0]

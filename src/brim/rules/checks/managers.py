@@ -32,8 +32,8 @@ _CALLS = {
     "poetry": (("poetry install|add|update|remove",), "poetry install, add, update and remove"),
     "pipenv": (("pipenv install|uninstall|sync",), "pipenv install, uninstall and sync"),
     "conda": (
-        ("conda|mamba|micromamba install|create|update|remove",),
-        "conda install, create and update",
+        ("conda install|create|update|remove|env",),
+        "conda install, create, update, remove and env",
     ),
     "pdm": (("pdm install|add|update|remove",), "pdm install, add, update and remove"),
 }

@@ -16,6 +16,8 @@ _CLEAR_ARGUMENT = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?|[a-z]+:[\w:-]+|[0-7]{3
 _SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|sh|rb|php)|artisan")
 _NAMING_SCRIPTS = ("run", "exec", "run-script", "dlx", "x")
 """Subcommands that are followed by a name which nobody can list."""
+_LAUNCHERS = ("npx", "pnpx", "bunx", "uvx", "sudo")
+"""Programs whose first argument is another program."""
 _WITH_TARGETS = ("make", "just", "task", "rake")
 """Programs whose first argument is such a name."""
 _WITH_FILES = ("python", "python3", "node", "bash", "sh", "php", "ruby")
@@ -75,9 +77,19 @@ def _ordinary_words() -> frozenset[str]:
     return frozenset(" ".join(data_lines(__file__, "ordinary_words.txt")).split())
 
 
+def is_ordinary_word(command: str) -> bool:
+    """Whether *command* begins with a program whose name is a word too: *make sure*."""
+    return command.split(" ", maxsplit=1)[0] in _ordinary_words()
+
+
 def is_program(word: str) -> bool:
     """Whether *word* is the name of a program that agents run."""
     return word in _programs() or word.startswith("./")
+
+
+def is_started_here(path: str) -> bool:
+    """Whether *path* is a known program in the folder: ``./gradlew``."""
+    return path.startswith("./") and path.removeprefix("./") in _programs()
 
 
 def is_named_program(word: str) -> bool:
@@ -119,6 +131,8 @@ def _is_argument(word: str, last: str, program: str, is_known_word: Callable[[st
     known_arguments = subcommands_of(program)
     if word in known_arguments or _CLEAR_ARGUMENT.fullmatch(word):
         return True
+    if last in _LAUNCHERS:
+        return not is_known_word(word)
     if last in _NAMING_SCRIPTS or (program in _WITH_TARGETS and last == program):
         return word in subcommands_of("make") or not is_known_word(word)
     if last == "-m" and program.startswith("python"):

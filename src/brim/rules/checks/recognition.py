@@ -17,12 +17,12 @@ from brim.rules.checks.acts import VERBS, acts_of_verbs
 from brim.rules.checks.check import RuleCheck
 from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
-from brim.rules.checks.descriptions import described
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
 from brim.rules.checks.lexicon import LANGUAGES
 from brim.rules.checks.merging import declared_checks, merged, waiting_for
 from brim.rules.checks.names import subcommands_of
+from brim.rules.checks.normal import is_code, normal_form
 from brim.rules.checks.stance import NO, stance_of
 from brim.rules.checks.tokens import (
     COMMAND,
@@ -51,6 +51,8 @@ _TAG_QUESTION = re.compile(
 )
 _ADD_ALL = re.compile(r"\bgit add \.(?![\w/])")
 """Its dot is no end of a sentence."""
+_WITH = re.compile(r"\bw/(?=\s)")
+"""Short for *with*."""
 _YES = re.compile(r"(?i)\bsí\b")
 """Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
@@ -109,7 +111,7 @@ class Reading(PlainData):
     limits: tuple[Statement, ...] = ()
     """What in it speaks of a condition that no call shows."""
     whole: Statement = _NOTHING
-    subject: Token | None = None
+    subjects: tuple[Token, ...] = ()
     """What it speaks of, for *it* in the next sentence."""
     accepted: tuple[Token, ...] = ()
     """The commands and options that it's for."""
@@ -120,19 +122,19 @@ def _recognised(text: str) -> list[RuleCheck]:
     checks: list[RuleCheck] = []
     accepted: list[Token] = []
     ruled: list[Statement] = []
-    subject: Token | None = None
+    subjects: tuple[Token, ...] = ()
     for part in _SENTENCE_END.split(text):
         sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
         sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
-        sentence = _ADD_ALL.sub("git add -A", sentence)
-        reading = _read_sentence(sentence, subject)
+        sentence = _WITH.sub("with", _ADD_ALL.sub("git add -A", sentence))
+        reading = _read_sentence(sentence, subjects)
         if _lift(reading.limits, ruled):
             return []
         if reading.checks:
             ruled.append(reading.whole)
         checks += reading.checks
         accepted += reading.accepted
-        subject = reading.subject
+        subjects = reading.subjects
     narrowed = [accepting(check, accepted) for check in checks]
     return [check for check in narrowed if check is not None]
 
@@ -156,26 +158,35 @@ def _share_object(statement: Statement, rule: Statement) -> bool:
     return statement.says(*concepts)
 
 
-def _read_sentence(sentence: str, subject: Token | None) -> Reading:
+def _read_sentence(sentence: str, subjects: tuple[Token, ...]) -> Reading:
     """Return the first reading with a check, in the languages that know most of its words.
 
-    *subject* is what the sentence before spoke of.
+    *subjects* is what the sentence before spoke of.
     """
-    if not sentence or sentence.endswith("?"):
+    if not sentence:
         return Reading()
+    if sentence.endswith("?"):
+        return Reading(subjects=_subject_of_question(sentence))
     limits: list[Statement] = []
-    best = _best_readings(sentence)
+    best = [_without_asides(normal_form(clauses)) for clauses in _best_readings(sentence)]
     accepted = tuple(accepted_names(best[0]))
-    subject_here = _subject_of(best[0])
+    subjects_here = _subjects_of(best[0])
     for clauses in best:
-        checks = _checks_of_clauses(clauses, subject)
-        if not checks:
-            checks = _checks_of_clauses(_without_questions(described(clauses)), subject)
+        checks = _checks_of_clauses(clauses, subjects)
         if checks:
             whole = joined(clauses)
-            return Reading(tuple(checks), (), whole, subject_here, accepted)
-        limits += [clause.statement for clause in clauses if _limits(clause, Statement(()))]
-    return Reading(subject=subject_here, accepted=accepted, limits=tuple(limits))
+            return Reading(tuple(checks), (), whole, subjects_here, accepted)
+        statements = [with_constructions(clause.statement) for clause in clauses]
+        limits += [statement for statement in statements if _limits(statement, _NOTHING)]
+    return Reading(subjects=subjects_here, accepted=accepted, limits=tuple(limits))
+
+
+def _subject_of_question(sentence: str) -> tuple[Token, ...]:
+    """Return what *sentence* asks about if it only names that: *`git stash`? Never.*"""
+    clauses = read_clauses(sentence, LANGUAGES[0])
+    if len(clauses) == 1 and all(map(is_code, clauses[0].statement.tokens)):
+        return clauses[0].statement.tokens
+    return ()
 
 
 def _best_readings(sentence: str) -> list[list[RuleClause]]:
@@ -196,59 +207,92 @@ def _best_readings(sentence: str) -> list[list[RuleClause]]:
 # Runs of clauses ----------------------------------------------------------------------------------
 
 
-def _checks_of_clauses(clauses: list[RuleClause], subject: Token | None = None) -> list[RuleCheck]:
+@dataclass(frozen=True)
+class Run(PlainData):
+    """Clauses that follow each other and are understood together."""
+
+    statement: Statement
+    sign: str
+    """What stands before it."""
+    before: list[RuleClause]
+    inserted: list[RuleClause]
+    """Those of its clauses that stand in parentheses."""
+    after: list[RuleClause]
+
+    @property
+    def part_before(self) -> list[RuleClause]:
+        """The clauses before it since the last semicolon."""
+        if self.sign == ";":
+            return []
+        starts = [place for place, clause in enumerate(self.before) if clause.sign == ";"]
+        return self.before[max(starts, default=0) :]
+
+
+def _checks_of_clauses(
+    clauses: list[RuleClause], subjects: tuple[Token, ...] = ()
+) -> list[RuleCheck]:
     """Return the checks of the longest runs of *clauses* that ask for some.
 
-    There are none if what stands beside a run limits it.
+    There are none if what stands beside a run limits it. *subjects* is what *it* may stand for.
     """
-    for start, end, statement in _runs(clauses):
-        checks = checks_of(statement)
+    for run in _runs(clauses):
+        checks = checks_of(run.statement)
         if not checks:
-            antecedent = _subject_of(clauses[:start]) or subject
-            checks = _checks_of_pronoun(statement, antecedent)
-        if not checks:
-            continue
-        before = _without_questions(clauses[:start])
-        after = _without_questions(clauses[end:])
-        inserted = [clause for clause in clauses[start:end] if clause.in_parentheses]
-        if _any_limits(inserted, statement) or _any_scopes(before):
-            return []
-        for beside in (before, after):
-            other_checks = _checks_of_clauses(beside)
-            if not other_checks and _any_limits(beside, statement):
-                return []
-            checks += other_checks
-        return checks
+            checks = _checks_of_pronoun(run.statement, _subjects_of(run.before) or subjects)
+        if checks:
+            return _with_checks_beside(run, checks)
     return []
 
 
-def _runs(clauses: list[RuleClause]) -> Iterator[tuple[int, int, Statement]]:
-    """Yield each understood run of *clauses* as a statement, the longest first.
+def _with_checks_beside(run: Run, checks: list[RuleCheck]) -> list[RuleCheck]:
+    """Return *checks* of *run* and those of the clauses beside it; none if one limits the run."""
+    if _any_limits(run.inserted, run.statement) or _sets_scope(run):
+        return []
+    for beside, limiting in ((run.before, run.part_before), (run.after, run.after)):
+        other_checks = _checks_of_clauses(_without_questions(beside))
+        if not other_checks and _any_limits(_without_questions(limiting), run.statement):
+            return []
+        checks += other_checks
+    return checks
+
+
+def _runs(clauses: list[RuleClause]) -> Iterator[Run]:
+    """Yield each understood run of *clauses*, the longest first.
 
     What stands in parentheses within a run is left out if nothing is understood with it.
     """
     for length in range(len(clauses), 0, -1):
         for start in range(len(clauses) - length + 1):
-            run = clauses[start : start + length]
+            end = start + length
+            run = clauses[start:end]
+            inserted = [clause for clause in run if clause.in_parentheses]
             outside = [clause for clause in run if not clause.in_parentheses]
-            if length > 1 and (_is_scope(run[0]) or any(map(names_instead, run[1:]))):
-                continue
-            if _is_understood(run):
-                yield start, start + length, with_constructions(joined(run))
-            if outside != run and _is_understood(outside):
-                yield start, start + length, with_constructions(joined(outside))
+            choices = [run]
+            if inserted:
+                choices.append(outside)
+            for choice in choices:
+                if _is_one_rule(choice):
+                    statement = with_constructions(joined(choice))
+                    yield Run(statement, run[0].sign, clauses[:start], inserted, clauses[end:])
 
 
-def _is_scope(clause: RuleClause) -> bool:
-    """Whether *clause*, with a rule after it, says where that holds: *on release branches, …*"""
-    if not clause.statement.tokens[0].says("PREPOSITION"):
+def _is_one_rule(clauses: list[RuleClause]) -> bool:
+    """Whether *clauses* are understood, and none of them says where another one holds."""
+    if not clauses or not all(clause.is_understood for clause in clauses):
         return False
-    return not with_constructions(clause.statement).consists_of(*_PURPOSES)
+    if len(clauses) == 1:
+        return True
+    if _is_scope(clauses) or any(map(names_instead, clauses[1:])):
+        return False
+    return not clauses[-1].statement.says("NEG") or clauses[-1].sign != ";"
 
 
-def _is_understood(clauses: list[RuleClause]) -> bool:
-    """Whether each word of *clauses* means something."""
-    return bool(clauses) and all(clause.is_understood for clause in clauses)
+def _is_scope(clauses: list[RuleClause]) -> bool:
+    """Whether the first of *clauses* says where the others hold: *on release branches, …*"""
+    first = clauses[0].statement
+    if not first.tokens[0].says("PREPOSITION") or joined(clauses[1:]).says("ASKING"):
+        return False
+    return not with_constructions(first).consists_of(*_PURPOSES)
 
 
 def checks_of(statement: Statement) -> list[RuleCheck]:
@@ -265,26 +309,48 @@ def checks_of(statement: Statement) -> list[RuleCheck]:
     return checks
 
 
-def _subject_of(clauses: list[RuleClause]) -> Token | None:
-    """Return what *clauses* speak of: the last command or path that they name."""
+# What *it* stands for -----------------------------------------------------------------------------
+
+
+def _subjects_of(clauses: list[RuleClause]) -> tuple[Token, ...]:
+    """Return what *clauses* speak of: the last commands or path that they name."""
     for clause in reversed(clauses):
         names = [token for token in clause.statement.tokens if token.says(*_NAMES)]
+        if names and clause.in_parentheses:
+            return tuple(names)
         if names:
-            return names[-1]
-    return None
+            return (names[-1],)
+    return ()
 
 
-def _checks_of_pronoun(statement: Statement, antecedent: Token | None) -> list[RuleCheck]:
-    """Return the checks of *don't use it* and *do not modify*, where *antecedent* is what they are
+def _checks_of_pronoun(statement: Statement, subjects: tuple[Token, ...]) -> list[RuleCheck]:
+    """Return the checks of *don't use it* and *do not modify*, where *subjects* are what they are
     about."""
-    if antecedent is None or statement.says(*_NAMES) or stance_of(statement) != NO:
+    if not subjects or statement.says(*_NAMES) or stance_of(statement) != NO:
         return []
-    is_elliptic = bool(acts_of_verbs(statement)) and statement.consists_of(*VERBS, "TASK")
-    if antecedent.says(COMMAND):
-        is_elliptic = statement.consists_of() and len(statement.tokens) < _SHORT
-    if not statement.says("PRONOUN") and not is_elliptic:
+    if not statement.says("PRONOUN") and not _leaves_out_object(statement, subjects[0]):
         return []
-    return checks_of(Statement((*statement.tokens, antecedent)))
+    return checks_of(Statement((*statement.tokens, *subjects)))
+
+
+def _leaves_out_object(statement: Statement, subject: Token) -> bool:
+    """Whether *statement* has no object of its own: *please don't*, *do not modify*."""
+    if subject.says(COMMAND):
+        return statement.consists_of() and len(statement.tokens) < _SHORT
+    return bool(acts_of_verbs(statement)) and statement.consists_of(*VERBS, "TASK")
+
+
+# Clauses beside a rule ----------------------------------------------------------------------------
+
+
+def _without_asides(clauses: list[RuleClause]) -> list[RuleClause]:
+    """Return *clauses* without reasons within the sentence, and without questions."""
+    clauses = [clause for clause in clauses if clause.sign != "because" or _may_limit(clause)]
+    return _without_questions(clauses)
+
+
+def _may_limit(clause: RuleClause) -> bool:
+    return clause.is_understood or clause.statement.says(*_CONDITIONS, *_MOMENTS, "BAN", "NEG")
 
 
 def _without_questions(clauses: list[RuleClause]) -> list[RuleClause]:
@@ -299,35 +365,35 @@ def _without_questions(clauses: list[RuleClause]) -> list[RuleClause]:
     return remaining
 
 
-# Clauses beside a rule ----------------------------------------------------------------------------
-
-
 def _any_limits(clauses: list[RuleClause], rule: Statement) -> bool:
     """Whether one of *clauses* says when *rule* doesn't hold."""
-    return any(_limits(clause, rule) for clause in clauses)
+    return any(_limits(with_constructions(clause.statement), rule) for clause in clauses)
 
 
-def _limits(clause: RuleClause, rule: Statement) -> bool:
-    """Whether *clause* says when *rule* doesn't hold."""
-    statement = with_constructions(clause.statement)
+def _limits(statement: Statement, rule: Statement) -> bool:
+    """Whether *statement*, beside *rule*, says when that doesn't hold."""
     if _says_only_where(statement):
         return True
-    may_be_done = statement.says("CAN") and statement.says("YOU")
-    if may_be_done or statement.says("ALLOW"):
-        return not _is_about_something_else(clause, rule)
+    if _permits(statement):
+        return not _is_about_something_else(statement, rule)
     if rule.says(*_MOMENTS):
         return statement.says(*_CONDITIONS, "UNASKED", "PERMITTED")
-    if _names_another(statement, rule):
+    if _wants_another(statement, rule):
         return False  # "use B if you must": a condition of another command
     # "If you need it, ask me" doesn't lift a ban: a call that is stopped is a question.
     return statement.says(*_CONDITIONS) and not statement.says(*_PERSON)
 
 
-def _names_another(statement: Statement, rule: Statement) -> bool:
+def _permits(statement: Statement) -> bool:
+    """Whether *statement* says that something may be done."""
+    return statement.says("ALLOW") or (statement.says("CAN") and statement.says("YOU"))
+
+
+def _wants_another(statement: Statement, rule: Statement) -> bool:
     """Whether *statement* wants something that's written as code, and isn't in *rule*."""
     ruled = {token.value for token in rule.tokens}
-    names = [token for token in statement.tokens if token.is_quoted]
-    is_other = bool(names) and all(token.value not in ruled for token in names)
+    names = {token.value for token in statement.tokens if token.is_quoted}
+    is_other = bool(names) and names.isdisjoint(ruled)
     return is_other and statement.says("USE") and not statement.says("NEG", "BAN")
 
 
@@ -337,30 +403,48 @@ def _says_only_where(statement: Statement) -> bool:
     return any(token.says("ONLY") and following.says("PREPOSITION") for token, following in pairs)
 
 
-def _is_about_something_else(clause: RuleClause, rule: Statement) -> bool:
-    """Whether *clause* permits something that *rule* isn't about."""
-    statement = clause.statement
+def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
+    """Whether *statement* permits something that *rule* isn't about."""
     if statement.says("PRONOUN", "PLACE"):
         return False
-    siblings: set[str] = set()
-    for command in rule.values(COMMAND):
-        siblings |= subcommands_of(command.split()[0])
     forbidden = {token.value for token in rule.objects}
-    permitted = statement.without("ALLOW", "CAN", "YOU").objects
-    for token in permitted:
-        is_unknown = token.says(UNKNOWN) and token.value not in siblings
-        if is_unknown or token.value in forbidden:
-            return False
-    return bool(permitted)
+    permitted = statement.without("ALLOW", "CAN", "YOU", "WHEN").objects
+    names = [token for token in permitted if token.says(COMMAND)]
+    if names:
+        return all(token.value not in forbidden for token in names)
+    subcommands = _other_subcommands(rule)
+    return bool(permitted) and all(
+        token.value not in forbidden and _is_known(token, subcommands) for token in permitted
+    )
 
 
-def _any_scopes(clauses: list[RuleClause]) -> bool:
-    """Whether one of the *clauses* before a rule says where or when it holds."""
-    for clause in clauses:
-        first = clause.statement.tokens[0]
-        if first.says("PREPOSITION", *_CONDITIONS):
-            return True
-        is_heading = clause.before_colon and clause.is_understood
-        if is_heading and clause.statement.says("PLACE", PATH):
-            return True
-    return False
+def _other_subcommands(rule: Statement) -> set[str]:
+    """Return what else the programs of *rule* can do."""
+    subcommands: set[str] = set()
+    for command in rule.values(COMMAND):
+        subcommands |= subcommands_of(command.split()[0])
+    return subcommands
+
+
+def _is_known(token: Token, subcommands: set[str]) -> bool:
+    """Whether *token* means something, or is one of *subcommands*: *plans are fine*."""
+    return not token.says(UNKNOWN) or token.value.removesuffix("s") in subcommands
+
+
+def _sets_scope(run: Run) -> bool:
+    """Whether the clauses before *run* say where or when it holds.
+
+    A condition belongs to what follows it up to a semicolon: *if a test fails, fix it; never …*.
+    """
+    if not run.part_before:
+        return False
+    first = run.part_before[0].statement
+    if first.tokens[0].says("PREPOSITION", *_CONDITIONS):
+        return not _permits(first)
+    return any(map(_is_heading, run.part_before))
+
+
+def _is_heading(clause: RuleClause) -> bool:
+    """Whether *clause* says before a colon what the rule after it is about."""
+    is_heading = clause.before_colon and clause.is_understood
+    return is_heading and clause.statement.says("PLACE", PATH)

@@ -17,9 +17,8 @@ PUSHING = "git push"
 
 _MOMENTS = {"DONE": TURN_END, "BEFORECOMMIT": COMMITTING, "BEFOREPUSH": PUSHING}
 _FORBIDDING = ("NEG", "BAN", "FROZEN")
-_AGAINST = ("NEG", "BAN", "INSTEADOF")
+_AGAINST = ("NEG", "BAN", "FROZEN", "INSTEADOF")
 _FOR_AGAIN = ("USE", "BUT", "MUST", "ONLY", "RUN")
-_ALTERNATIVES = ("or", "and", "oder")
 
 
 def stance_of(statement: Statement) -> str:
@@ -30,7 +29,7 @@ def stance_of(statement: Statement) -> str:
     >>> stance_of(read_clauses("Never push to main", "en")[0].statement)
     'no'
     """
-    if _is_doubly_negated(statement) or _is_rhetorical(statement):
+    if _is_doubly_negated(statement) or _is_rhetorical(statement) or is_unneeded(statement):
         return ""
     if statement.says("ASK"):
         return NO
@@ -69,6 +68,16 @@ def _is_doubly_negated(statement: Statement) -> bool:
         is_ban = is_ban or (token.says("BAN") and not token.says("NEG"))
         if is_negated and is_ban:
             return True
+    return False
+
+
+def is_unneeded(statement: Statement) -> bool:
+    """Whether it says that something needn't be done: *du musst `npm ci` nicht ausführen*."""
+    is_necessity = False
+    for token in statement.tokens:
+        if is_necessity and token.says("NEG", "BAN"):
+            return True
+        is_necessity = is_necessity or token.says("NECESSITY")
     return False
 
 
@@ -124,7 +133,7 @@ def rejected_objects(statement: Statement) -> list[Token]:
 
 def _is_bare_list(part: Statement) -> bool:
     """Whether *part* is only commands, and *or* between them."""
-    return all(token.says(COMMAND) or token.text in _ALTERNATIVES for token in part.tokens)
+    return all(token.says(COMMAND, "AND") for token in part.tokens)
 
 
 def _rejected_in(part: Statement) -> list[Token]:
@@ -135,22 +144,31 @@ def _rejected_in(part: Statement) -> list[Token]:
         against.append("OVER")
     accepted: list[Token] = []
     rejected: list[Token] = []
-    was_against = False
     is_against = False
-    is_swapped = False
+    marker: Token | None = None
+    last: Token | None = None
     for token in part.tokens:
+        if not token.is_object and token.says(*against):
+            is_against = True
+            marker = token
+        elif marker is not None and rejected and _turns(token, marker, last):
+            is_against = False
         if token.is_object and is_against:
             rejected.append(token)
         elif token.is_object:
             accepted.append(token)
-        elif token.says(*against):
-            is_against = True
-            was_against = True
-            is_swapped = token.says("INSTEADOF")
-        elif rejected and token.says(*_FOR_AGAIN) and not token.says("BY"):
-            is_against = False
-        elif rejected and is_swapped and token.text not in _ALTERNATIVES:
-            is_against = False  # "statt npm wird bun benutzt": only what follows *instead of*
-    if rejected or not was_against:
+        last = token
+    if rejected or marker is None:
         return rejected
     return accepted
+
+
+def _turns(token: Token, marker: Token, last: Token | None) -> bool:
+    """Whether with *token*, after *last*, what a rule is for begins again.
+
+    After *instead of* that is all but what is listed: *statt npm wird bun benutzt*.
+    """
+    if marker.says("INSTEADOF"):
+        is_next_object = token.is_object and last is not None and last.is_object
+        return is_next_object or not (token.is_object or token.says("AND"))
+    return token.says(*_FOR_AGAIN) and not token.says("BY")

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from brim.config.retention import DAY
-from brim.figures import home_path
+from brim.figures import counted, home_path
 from brim.memory.lost import CompactionReport
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
@@ -102,9 +102,22 @@ class LostSum:
         return sum(len(report.given_back) for report in self.items)
 
     @property
+    def usable(self) -> int:
+        """Those of them that an agent can use: files and commands."""
+        return sum(item.is_usable for report in self.items for item in report.given_back)
+
+    @property
     def used_again(self) -> int:
         """Those of them that the agent used afterwards."""
         return sum(item.used_again for report in self.items for item in report.given_back)
+
+    @property
+    def given_back_words(self) -> str:
+        """How much was given back, and what became of it."""
+        words = f"{counted(self.given_back, 'thing')} given back"
+        if self.usable:
+            words += f", {self.used_again:,} of {self.usable:,} files and commands used again"
+        return words
 
     def steps(self, *, with_brim: bool) -> tuple[int, float] | None:
         """Return how many compactions an edit followed, and the calls until then, on average.
@@ -147,7 +160,11 @@ class LostSum:
         }
         sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
         sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
-        sums |= {"given_back": self.given_back, "used_again": self.used_again}
+        sums |= {
+            "given_back": self.given_back,
+            "usable": self.usable,
+            "used_again": self.used_again,
+        }
         sums["steps_to_edit"] = {
             "with_brim": self.steps(with_brim=True),
             "without": self.steps(with_brim=False),

@@ -130,8 +130,7 @@ def _given_back(losses: LostSum) -> str:
     """Return what brim gave back, and how long the agent took to its next edit, as more lines."""
     lines = []
     if losses.given_back:
-        count = counted(losses.given_back, "thing")
-        lines.append(f"brim gave back {count}, {losses.used_again:,} of them were used again")
+        lines.append(losses.given_back_words)
     with_brim = losses.steps(with_brim=True)
     without = losses.steps(with_brim=False)
     if with_brim is not None and without is not None:
