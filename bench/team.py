@@ -25,7 +25,7 @@ from tests.adapters.proxy import Proxy, new_key
 from tests.money.server import Server
 
 RUNS = 5
-REQUESTS = 120
+REQUESTS = 40
 AT_ONCE = 16
 WORDS = 40
 """Pieces of an answer."""
