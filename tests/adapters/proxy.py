@@ -31,6 +31,9 @@ MODELS = {
     "gpt-4o-mini": ("openai/gpt-4o-mini", "/v1"),
     "claude-sonnet-4-5": ("anthropic/claude-sonnet-4-5", ""),
     "gemini-2.5-flash": ("gemini/gemini-2.5-flash", "/v1beta/models"),
+    "claude-*": ("anthropic/claude-*", ""),
+    "gpt-*": ("openai/gpt-*", "/v1"),
+    "gemini-*": ("gemini/gemini-*", "/v1beta/models"),
 }
 """The names that clients know, LiteLLM's names, and the path that it needs in an address."""
 
@@ -67,9 +70,11 @@ class Proxy:
         settings: Mapping[str, Any] | None = None,
         guarded: bool = True,
         callbacks: bool = True,
+        python: str = sys.executable,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._python = python
         self._environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -101,7 +106,7 @@ class Proxy:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        command = [sys.executable, "-W", "ignore", "-c", PROGRAM, str(self.port)]
+        command = [self._python, "-W", "ignore", "-c", PROGRAM, str(self.port)]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd=self._folder, env=self._environment, stdout=log, stderr=log

@@ -10,9 +10,8 @@ from typing import Any
 
 def every_route(routes: Any) -> Iterator[Any]:
     for route in routes:
-        router = getattr(route, "original_router", None) or getattr(route, "router", None)
         if type(route).__name__ == "_IncludedRouter":
-            yield from every_route(router.routes)
+            yield from every_route(route.original_router.routes)
         else:
             yield route
 

@@ -45,7 +45,12 @@ class _SlowHandler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
         usage = {"input_tokens": PROMPT, "output_tokens": 1}
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+        message: dict[str, Any] = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "content": [],
+        }
         message |= {"model": "claude-sonnet-4-5", "usage": usage}
         try:
             self._event("message_start", message=message)

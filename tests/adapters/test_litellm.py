@@ -6,13 +6,6 @@ import asyncio
 import gc
 import json
 import os
-import secrets
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +26,6 @@ from brim.adapters import litellm as adapter
 from brim.adapters.litellm import wrap
 from brim.errors import InputError
 from brim.guard import Guard
-from brim.money import open_ledger
 from tests.adapters.contract import (
     ANSWER,
     NOT_JSON,
@@ -341,65 +333,3 @@ def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> Non
     assert model.refused == []
     assert model.answered[0].body["max_tokens"] == 64_000
     assert 80_000 < model.answered[0].tokens < 136_000
-
-
-PROXY = """
-import sys, uvicorn
-from litellm.proxy.proxy_server import app
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
-"""
-
-
-def test_the_proxy_is_guarded(model: Model, tmp_path: Path) -> None:
-    (tmp_path / "guarded.py").write_text(
-        "from brim.adapters.litellm import guard\n"
-        'logger = guard(ledger="spend.db", scope="proxy", limit_usd="0.0052", max_output=500)\n'
-    )
-    params = {"model": "openai/gpt-4o", "api_base": f"{model.url}/v1", "api_key": "x"}
-    config = {
-        "model_list": [{"model_name": "gpt-4o", "litellm_params": params}],
-        "litellm_settings": {"callbacks": "guarded.logger"},
-    }
-    (tmp_path / "config.yaml").write_text(json.dumps(config))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    key = f"sk-{secrets.token_hex(32)}"  # the proxy doesn't start without one
-    environment = {
-        "LITELLM_MASTER_KEY": key,
-        **{
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "CONFIG_FILE_PATH": str(tmp_path / "config.yaml"),
-        },
-        **{"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(tmp_path), "NO_DOCS": "True"},
-    }
-    command = [sys.executable, "-W", "ignore", "-c", PROXY, str(port)]
-    with (tmp_path / "log").open("w") as log:
-        proxy = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
-    try:
-        statuses = [ask(port, key, proxy, tmp_path / "log") for _ in range(3)]
-    finally:
-        proxy.terminate()
-        proxy.wait(300)
-    assert statuses[0] == 200, (tmp_path / "log").read_text()[-2_000:]
-    assert statuses[-1] >= 400  # the limit is spent
-    with open_ledger(f"{tmp_path}/spend.db") as ledger:
-        assert ledger.status("proxy").spent == model.spent > 0
-        assert ledger.status("proxy").reserved == 0
-
-
-def ask(port: int, key: str, proxy: subprocess.Popen[bytes], log: Path) -> int:
-    """Send one request to the proxy when it's there, and return the status."""
-    body = json.dumps({"model": "gpt-4o", "messages": HELLO}).encode()
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, headers)
-    while True:
-        assert proxy.poll() is None, log.read_text()[-2_000:]
-        try:
-            with urllib.request.urlopen(request) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            return error.code
-        except urllib.error.URLError:
-            time.sleep(0.2)

@@ -5,6 +5,8 @@ the settings of ``brim.Guard`` and returns what the framework takes: a client (`
 ``bedrock``, ``google_genai``), options (``claude_agent_sdk``), a middleware (``anthropic``), a
 logger (``litellm``), a chat model or a middleware (``langchain``), a capability
 (``pydantic_ai``), or a configuration (``openai_agents``).
+``litellm_team`` guards LiteLLM's proxy for a team, with ``litellm_requests``, which says what a
+request can cost, and ``litellm_trial``, which tries LiteLLM's hooks before anything is served.
 ``guards`` is what they share: the guard for a model and a conversation, and the bodies of requests
 that clients send. A framework is imported with its module, never before.
 """

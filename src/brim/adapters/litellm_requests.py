@@ -21,6 +21,7 @@ from brim.money.unsent import may_be_billed
 from brim.tokens.counters import local_counter
 from brim.tokens.messages.request import with_options
 from brim.tokens.protocol import TokenCounter
+from brim.usd import Money
 
 CALLS: dict[str, Provider] = {
     "acompletion": "openai",
@@ -49,8 +50,9 @@ class PricedParts:
     options: Mapping[str, Any]
     """Its other fields."""
 
-    def quote(self, model: str) -> Quote:
-        """Return the most that it can cost."""
+    def quote(self, model: str, tool_cost: Money) -> Quote:
+        """Return the most that it can cost; *tool_cost* is for the provider's own tools, where
+        nothing limits them."""
         sizes = lookup(model)
         counted = with_system(self.messages, self.system)
         tokens = _counter(model).count_messages(counted, with_options(self.tools, self.options))
@@ -58,6 +60,8 @@ class PricedParts:
             tokens += sizes.max_input
         longest = self.max_output or sizes.max_output or sizes.context_window
         terms = read_terms(self.options, model, self.tools, self.messages)
+        if terms.unlimited and terms.has_server_tools:
+            terms = terms.with_tool_cost(tool_cost)
         parts = (self.system, self.tools, self.options, *self.messages)
         hour = any(is_for_an_hour(part) for part in parts)
         return Quote.of_request(model, tokens, longest, terms, answers=self.answers, hour=hour)
@@ -100,12 +104,12 @@ class TeamRequest:
         longest = config.get("maxOutputTokens")
         return PricedParts(contents, system, options.get("tools"), longest, answers, options)
 
-    def quote(self) -> Quote:
-        """Return the most that it can cost."""
+    def quote(self, tool_cost: Money) -> Quote:
+        """Return the most that it can cost, with *tool_cost* for tools that nothing limits."""
         parts = self.parts
         if not parts.messages:
             raise InputError("it has no messages")
-        return parts.quote(str(self.fields.get("model")))
+        return parts.quote(str(self.fields.get("model")), tool_cost)
 
     @property
     def hides_usage(self) -> bool:

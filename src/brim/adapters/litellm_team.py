@@ -3,7 +3,8 @@ before a request is sent.
 
 LiteLLM's configuration names two objects of this module: ``guard`` among its ``callbacks``, and
 ``authenticate`` as its ``custom_auth``. The environment says where the ledger is (``BRIM_STORE``),
-and how many seconds a request waits for money (``BRIM_WAIT``).
+how many seconds a request waits for money (``BRIM_WAIT``), and what a provider's own tools may cost
+in one where nothing limits them (``BRIM_TOOL_USD``).
 
 Routes and functions that aren't listed here are refused, so that a new one of LiteLLM's doesn't
 spend uncounted.
@@ -35,13 +36,19 @@ from brim.money.spend import Spend
 from brim.money.stored_ledger import StoredLedger
 from brim.money.team_keys import TeamKey, TeamKeys, hash_of
 from brim.money.waiting import WAIT, WaitingLine
-from brim.usd import Money
+from brim.usd import Money, read_money
 
 STORE = "BRIM_STORE"
 SECONDS = "BRIM_WAIT"
+TOOLS = "BRIM_TOOL_USD"
 """Variables of the environment."""
-PATIENCE = 3.5
-"""Seconds in which the ledger must answer."""
+TOOL_COST = "0.25"
+"""Dollars for the provider's own tools in one request, where nothing limits them: Codex offers a
+web search with every request."""
+RETRIES = 3.0
+"""Seconds for which the ledger is asked again if it can't be reached."""
+PATIENCE = 4.5
+"""Seconds in which it must answer."""
 KEYS_LAST = 5.0
 """Seconds after which a key that was revoked is refused."""
 PAUSE = 0.1
@@ -173,7 +180,7 @@ class TeamGuard(CustomLogger):
             store = self._store or os.environ.get(STORE, "")
             if not store:
                 raise InputError(f"{STORE} isn't set: it's the address of the team's ledger")
-            self._opened = open_ledger(store, timeout=PATIENCE)
+            self._opened = open_ledger(store, timeout=RETRIES)
         return self._opened
 
     @property
@@ -293,7 +300,8 @@ class TeamGuard(CustomLogger):
 
     async def _reserved(self, scope: str, request: TeamRequest) -> Spend:
         try:
-            quote = await asyncio.to_thread(request.quote)
+            tool_cost = read_money(os.environ.get(TOOLS) or TOOL_COST, TOOLS)
+            quote = await asyncio.to_thread(request.quote, tool_cost)
             spend = Spend(self.ledger, scope, quote)
             await self.line.enter(spend)
         except BrimError as error:

@@ -20,8 +20,10 @@ Programs that call a model reserve money in a ledger before they spend it:
   settlement, ``unsent`` which errors cost nothing, ``workers`` its threads.
 - ``stored_ledger`` is a ledger in a database: ``orders`` is what is done about one request, in the
   ``books`` of one transaction, which are made of ``rows``; ``ledger_sums`` has every sum in SQL.
-  ``opening`` opens it, in a file (``sqlite_ledger``) or in a server (``postgres_ledger``,
-  ``postgres_database``). ``ledger_book`` shows and changes its limits for a person.
+  ``waiting`` is the line of requests that wait until others settle. ``team_keys`` are the keys of
+  a team's people, ``team_usage`` what they spent. ``opening`` opens it, in a file
+  (``sqlite_ledger``) or in a server (``postgres_ledger``, ``postgres_database``).
+  ``ledger_book`` shows and changes its limits for a person.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """``Ledger``: who may still spend, decided before the call.
 
 ``open_ledger`` opens one in a file or a PostgreSQL server. Scopes are paths such as
-``project/job/agent``. What a child spends counts against every scope above it.
+``project/job/agent``. What a child spends counts against every scope above it. A request may belong
+to several, as in ``acme/ann+acme/shop``.
 """
 
 from __future__ import annotations

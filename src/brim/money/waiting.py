@@ -71,11 +71,18 @@ class WaitingLine:
         return None
 
     async def _reserve(self, spend: Spend) -> None:
+        reserving = asyncio.ensure_future(spend.__aenter__())
         try:
-            async with asyncio.timeout(self._patience):
-                await spend.__aenter__()
-        except TimeoutError:
-            raise StoreError("the ledger doesn't answer", "lost") from None
+            await asyncio.wait({reserving}, timeout=self._patience)
+            if not reserving.done():  # it may be the loop that was busy, not the ledger
+                await asyncio.wait({reserving}, timeout=LOOK)
+        except asyncio.CancelledError:
+            reserving.cancel()
+            raise
+        if not reserving.done():
+            reserving.cancel()
+            raise StoreError("the ledger doesn't answer", "lost")
+        await reserving
 
     def look_again(self) -> None:
         """Let the first of every line look: money was given back."""
