@@ -56,7 +56,7 @@ def phrase_parts(phrase: str) -> tuple[str, ...]:
 def spellings_of(phrase: str) -> list[str]:
     """Return what *phrase* stands for: alternatives have ``|`` between them, also with nothing.
 
-    >>> spellings_of("hand the_work|| back")
+    >>> spellings_of("hand the_work| back")
     ['hand the work back', 'hand back']
     """
     if "|" not in phrase:
