@@ -548,7 +548,7 @@ def _quoted_looks_secret(name: SecretName, value: str) -> bool:
 
 def _bare_is_secret(name: SecretName, value: str, end: int) -> bool:
     """Whether a value without quotes is a secret, and not code or the next word of a sentence."""
-    if _bare_is_other(name, value):
+    if _bare_is_no_secret(name, value):
         return False
     if is_random(value) and name.suits_random:
         return True
@@ -569,20 +569,21 @@ def _is_assigned_secret(name: SecretName, value: str) -> bool:
     return len(value) >= 16 and not value.islower()
 
 
-def _bare_is_other(name: SecretName, value: str) -> bool:
-    """Whether a value without quotes is surely something else: code, a number, a path, a part of an
+def _bare_is_no_secret(name: SecretName, value: str) -> bool:
+    """Whether a value without quotes is surely no secret: code, a number, a path, a part of an
     address."""
     if name.sign in (",", "(") or name.repeats(value):
         return True
     if pattern(rf"{OTHER}|{CALL}").match(value):
         return True
-    if name.sign == ":" and not name.is_assigned and name.text[name.start - 1 : name.start] == ":":
+    is_after_colon = name.text[name.start - 1 : name.start] == ":"
+    if name.sign == ":" and is_after_colon and not name.is_assigned:
         return True  # arn:aws:…:secret:name
     if value.replace(".", "").lstrip("-").isdigit():
         return not _may_be_digits(name, value)
     if pattern(TEMPLATE).search(value):
         return True
-    may_be_path = not name.is_strong or name.word.lower() == "pwd"
+    may_be_path = not name.is_strong or name.word.lower() == "pwd"  # pwd is a folder too
     return may_be_path and pattern(PATH).match(value) is not None
 
 

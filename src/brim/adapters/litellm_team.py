@@ -340,18 +340,21 @@ class TeamGuard(CustomLogger):
         await self._release()
 
     async def _settle(self, response: Any, *, was_left: bool = False) -> None:
+        """Settle the open attempt with what *response* reports.
+
+        If its client left (*was_left*), the report isn't complete: it's settled with the most that
+        it can have cost.
+        """
         attempt = _open_attempt()
         if attempt is None:
             return
         try:
-            reported = read_response(getattr(response, "response", response))
-            if not reported.tokens.prompt:
-                raise InputError("the answer doesn't say how many tokens its prompt had")
+            reported = _reported_with_prompt(response)
         except BrimError as error:
             if was_left:
                 await self._finish(attempt, attempt.spend.amount)
-                return
-            _warn_unsettled(error)
+            else:
+                _warn_unsettled(error)
             return
         if was_left:
             reported = _at_most(reported, attempt.spend)
@@ -390,6 +393,14 @@ def _open_attempt() -> Attempt | None:
     if passage is None or passage.attempt is None or passage.attempt.is_over:
         return None
     return passage.attempt
+
+
+def _reported_with_prompt(response: Any) -> Reported:
+    """Return what *response* reports; raise if the tokens of its prompt are missing."""
+    reported = read_response(getattr(response, "response", response))
+    if not reported.tokens.prompt:
+        raise InputError("the answer doesn't say how many tokens its prompt had")
+    return reported
 
 
 def _at_most(reported: Reported, spend: Spend) -> Reported:

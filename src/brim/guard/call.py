@@ -263,8 +263,8 @@ class Call(Generic[M]):
 
         return terms
 
-    def _take_cap(self) -> None:
-        """Take the cap of the answer from what was reserved, if that is for a shorter one."""
+    def _lower_max_output(self) -> None:
+        """Ask for a shorter answer if money was reserved for a shorter one only."""
         if self._spend is None:
             return
 
@@ -290,7 +290,7 @@ class Call(Generic[M]):
             LOG.info("%s: refused: %s", self.model, error)
             raise
 
-        self._take_cap()
+        self._lower_max_output()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -306,7 +306,7 @@ class Call(Generic[M]):
             LOG.info("%s: refused: %s", self.model, error)
             raise
 
-        self._take_cap()
+        self._lower_max_output()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -123,12 +123,14 @@ class Other:
         return bytes(self._output).rstrip()
 
     def _talk(self) -> None:
-        """Give it what it reads and take what it says, for at most a moment."""
+        """Give the other status line what it reads, and take what it prints, for one step."""
         from select import select
 
         readers = [self._from] if not self._from.closed else []
         writers = [self._to] if not self._to.closed else []
-        patience = _STEP if readers or writers else _STEP / 10
+        patience = _STEP
+        if not readers and not writers:
+            patience = _STEP / 10  # it has closed both: it's about to end
         readable, writable, _ = select(readers, writers, [], patience)
         if writable:
             self._tell()

@@ -34,7 +34,7 @@ _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[a-z][\w-]+|\b(?:[a-z]+[A-Z]|[A-Z]+[a-z]+[A-Z]|[A-Za-z]+_)\w*"
 )
 """A command's flag, or a name such as ``cacheHeight``, ``OpenRewrite`` or ``lock_timeout``."""
-_LOOKED_AT = 4_000_000
+_MOST_CHARACTERS = 4_000_000
 """Characters of what is left in a window that are looked through."""
 
 
@@ -79,9 +79,11 @@ class StandingText:
     """All that stands in a window, ready to be asked whether it still says something."""
 
     def __init__(self, prose: str, data: str, files: Iterable[str]) -> None:
-        self._prose = prose[:_LOOKED_AT]
-        self._folded = _folded(f"{prose}\n{data}"[:_LOOKED_AT])
+        self._prose = prose[:_MOST_CHARACTERS]
+        self._all_folded = _folded(f"{prose}\n{data}"[:_MOST_CHARACTERS])
+        """Prose and data, for names and commands."""
         self._ambiguous = _ambiguous_names(files)
+        # Read when a fact needs them.
         self._sentences: list[frozenset[str]] | None = None
         self._quantities: list[Quantity] | None = None
 
@@ -91,7 +93,7 @@ class StandingText:
         if kind == "file":
             return self._names(text)
         if kind == "command":
-            return longest_part(text) in self._folded
+            return longest_part(text) in self._all_folded
         if kind == "instruction" and not self._has_names(text):
             return False
         return self._has_quantities(text) and self._says(text)
@@ -99,18 +101,18 @@ class StandingText:
     def _names(self, path: str) -> bool:
         """Whether the file *path* is named on its own, and not as a part of another name."""
         name = _name(path)
-        if name not in self._folded:
+        if name not in self._all_folded:
             return False
         needed = name
         if name in self._ambiguous and _parent(path):
             needed = f"{_parent(path)}/{name}"
         names = "|".join([re.escape(path.casefold()), re.escape(needed)])
-        return re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", self._folded) is not None
+        return re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", self._all_folded) is not None
 
     def _has_names(self, text: str) -> bool:
         """Whether every flag and identifier in *text* is there: no other words stand for it."""
         names = {match[0].casefold() for match in _IDENTIFIER.finditer(text)}
-        return all(name in self._folded for name in names)
+        return all(name in self._all_folded for name in names)
 
     def _has_quantities(self, text: str) -> bool:
         """Whether every number with a unit in *text* is in the prose."""

@@ -248,8 +248,11 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
 
 
 def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return what no step can hold: results stand right after the message with their calls, one for
-    each."""
+    """Return the places of messages that must go, each with the reason.
+
+    A step is a message and the results right after it. Each result must answer one of its calls,
+    and each call must have one.
+    """
     broken: dict[int, str] = {}
     callers: list[Entry] = []
     answers: list[Entry] = []

@@ -319,14 +319,14 @@ class Tail:
     def completed(self, pruned: list[Any]) -> list[Any]:
         """Return the *pruned* messages with the current one, which stays as it is.
 
-        A pruner drops it if it is broken, and may put a shortened copy in its place if it is the
-        result of a tool.
+        A pruner drops the current message if it is broken, and may put a shortened copy in its
+        place if it is the result of a tool.
         """
         if self.current is None or any(message is self.current for message in pruned):
             return pruned
 
-        is_copy = bool(pruned) and all(pruned[-1] is not message for message in self.history)
-        if is_copy:
+        last_is_own = bool(pruned) and any(pruned[-1] is message for message in self.history)
+        if pruned and not last_is_own:  # the pruner's copy of the current message
             return [*pruned[:-1], self.current]
 
         return [*pruned, self.current]

@@ -217,11 +217,13 @@ def models(pattern: str | None = None) -> list[Model]:
 
 
 def _full(found_model: FoundModel) -> Model:
+    """Return the whole record. Provider and mode come from the table, or from the model that the
+    configuration changes; a model of which only the family is known has neither."""
     provider = ""
     mode = ""
     source = "family"
     if found_model.config_key:
-        base = _below(found_model)
+        base = _changed_model(found_model)
         provider = base.provider
         mode = base.mode
         source = "config"
@@ -243,7 +245,7 @@ def _full(found_model: FoundModel) -> Model:
     )
 
 
-def _below(found_model: FoundModel) -> Model:
+def _changed_model(found_model: FoundModel) -> Model:
     """Return the model that the configuration changes."""
     override = overrides.get(found_model.config_key) or {}
     like = override.get("like")

@@ -10,6 +10,7 @@ Agents' limits are settings, compared with the index of requests:
   ``plans`` how much of a subscription is used. ``decision`` is the table of what happens at a
   limit, in one function without side effects; ``forecast`` says how far the rest reaches.
 - ``amounts`` and ``words`` are how money is said; ``Money`` itself is in ``brim.usd``.
+  Prices are in ``brim.models``, tables of what sessions spent in ``brim.sessions.report``.
 
 Programs that call a model reserve money in a ledger before they spend it:
 

@@ -190,7 +190,13 @@ def seed_of(
     shared = tuple(sorted(words & rule.words))
     level = base_level(rule.usage.count, rule.usage.last_used, now)
     factor = BASE_FLOOR + BASE_RANGE * level
-    return Seed(_strength(match, bool(shared)) * factor, *match, shared)
+    return Seed(
+        _strength(match, bool(shared)) * factor,
+        confirmed=match.confirmed,
+        contradicted=match.contradicted,
+        absent=match.absent,
+        words=shared,
+    )
 
 
 def _strength(match: Match, shares_words: bool) -> float:

@@ -74,9 +74,11 @@ class Arrangement:
         self._rules_in: Counter[Section] = Counter()
         """How many rules are in each section."""
         for slot in self.slots:
-            tier = slot.tier
-            slot.tier = Tier.OMITTED
-            self.move(slot, self._alone(slot) if counted else tier)
+            first_tier = slot.tier
+            if counted:
+                first_tier = self._alone(slot)
+            slot.tier = Tier.OMITTED  # the sums don't have it yet: move() adds it to them
+            self.move(slot, first_tier)
 
     def _alone(self, slot: Slot) -> Tier:
         """Return the most detailed tier at which the lines of *slot* alone are within the

@@ -214,9 +214,9 @@ class Tracked:
         end: End | None = None
         compacted = False
         for event in self.feed.reader.events(parsed):
-            notices += self._take(event, parsed)
+            notices += self._take(event, parsed)  # it notes the last text too
             if event.agent:
-                continue
+                continue  # a sub-agent's end or compaction isn't the session's
             if isinstance(event, End):
                 end = event
             if isinstance(event, Compaction):
@@ -227,7 +227,7 @@ class Tracked:
             notices += self._count_files()
             if end.text and not end.error:
                 text = end.text
-            self._text = ""
+            self._text = ""  # the next turn begins
             self._answered = False
         return Heard(parsed, end, compacted, tuple(notices), text, answered)
 

@@ -28,11 +28,11 @@ def accepted_names(clauses: list[RuleClause]) -> list[Token]:
     """
     whole = with_constructions(joined(clauses))
     if whole.says("ASK", "UNASKED", "PERMITTED"):
-        return []
-    other_clauses = [clause for clause in clauses if not names_instead(clause)]
-    rejected = {
-        token.value for token in rejected_objects(with_constructions(joined(other_clauses)))
-    }
+        return []  # what a person decides is neither for nor against
+    # "never `a`; `b`": here b would look rejected too
+    stating_clauses = [clause for clause in clauses if not names_instead(clause)]
+    stated = with_constructions(joined(stating_clauses))
+    rejected = {token.value for token in rejected_objects(stated)}
     accepted: list[Token] = []
     for clause in clauses:
         accepted += _wanted_in(with_constructions(clause.statement))

@@ -1,7 +1,13 @@
 """Words that mean something together: *before you're done*, *unless I ask*, *not allowed*.
 
 The tables are the same for all languages: they are about concepts, and data/words.tsv says which
-words of each language mean them.
+words of each language mean them. Some that are easily mixed up:
+
+- ``ASKING`` is a word such as *ask* or *approve* alone. ``ASK`` is that a person wants to be asked
+  first, ``UNASKED`` what mustn't be done without, ``PERMITTED`` what may be done once they agree.
+- ``NEG`` is *not* or *never*, ``BAN`` what forbids without it: *avoid*; ``BAD`` is a reason: *slow*.
+- ``LEAVE`` is *leave* or *keep*: left to a person it forbids, left as it is it protects.
+- ``LIGHT`` says nothing by itself: *please*, *anymore*.
 """
 
 from __future__ import annotations
@@ -185,13 +191,10 @@ def _with_delegation(statement: Statement) -> Statement:
         return statement
     first = tokens[0]
     last = tokens[-1]
-    if last.says("MYSELF") and Statement(tokens[:-1]).says("ME"):
+    if last.says("MYSELF") and Statement(tokens[:-1]).says("ME"):  # I push myself
         return Statement((*tokens[:-1], last.meaning("NEG")))
-    if (
-        first.says("LEAVE", "SAY", "LIGHT")
-        and statement.says("LEAVE")
-        and last.says("ME", "PIPELINE")
-    ):
+    is_left = first.says("LEAVE", "SAY", "LIGHT") and statement.says("LEAVE")
+    if is_left and last.says("ME", "PIPELINE"):  # leave pushing to me, or to CI
         return statement.without("PIPELINE").replacing(("LEAVE",), "NEG")
     return statement
 
@@ -220,12 +223,12 @@ def _with_distant_moment(statement: Statement) -> Statement:
 def _with_distant_question(statement: Statement) -> Statement:
     """Return *statement*, where *before X, ask* is as *ask before X*."""
     if statement.says("ASK", "UNASKED", "PERMITTED"):
-        return statement.replacing(("ASKING",), "LIGHT")
+        return statement.replacing(("ASKING",), "LIGHT")  # it's said already
     if statement.says("DONE"):
-        return statement
+        return statement  # asking before the end of a turn is about the turn
     if statement.says("BEFORE") and statement.says("ASKING"):
         return statement.replacing(("ASKING", "BEFORE"), "ASK")
-    if statement.says("ONLY"):
+    if statement.says("ONLY"):  # only X if I was asked
         return statement.replacing(("ASKING",), "PERMITTED")
     return statement
 

@@ -232,10 +232,10 @@ class GeminiRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._answer: Mapping[
-            str, Any
-        ] = {}  # a message of the model, written again when its tools have ended
-        self._results: dict[str, object] = {}  # results that no message of their own has held yet
+        # A message of the model, written again when its tools have ended.
+        self._answer: Mapping[str, Any] = {}
+        # Results that no message of their own has held yet.
+        self._results: dict[str, object] = {}
 
     def take_line(self, line: SessionLine, lines: EventsOfLine) -> None:
         """Take the next line."""
@@ -314,9 +314,14 @@ class GeminiRequests(RequestsReader):
         self._results = {}
 
     def _user(self, message: Mapping[str, Any]) -> Iterator[RequestPiece]:
+        """Yield the pieces of a user's message: results, images, words and what hooks told."""
         content = message.get("content")
-        for part in content if isinstance(content, list) else [content]:
+        parts = [content]
+        if isinstance(content, list):
+            parts = content
+        for part in parts:
             if mapping(part, "functionResponse"):
+                # A message of its own: the result isn't given once more with its call.
                 self._results.pop(text(part, "functionResponse", "id"), None)
                 yield from self._response(part)
             elif mapping(part, "inlineData"):
