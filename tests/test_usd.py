@@ -63,12 +63,9 @@ def test_money_divided_by_money_is_a_plain_number() -> None:
     assert type(Money.from_usd("1") // Money.from_usd("0.3")) is int
 
 
-def test_money_is_not_divided_into_dollars_by_hand() -> None:
-    for divisor in (1_000_000, 1e6, Decimal(1_000_000)):
-        with pytest.raises(TypeError, match=r"for dollars, write money\.usd"):
-            Money(29_100) / divisor
-    with pytest.raises(TypeError, match=r"money\.usd"):
-        Money(29_100) // 1_000_000
+def test_money_divided_by_any_number_is_money() -> None:
+    assert repr(Money(3_000_000) / 1_000_000) == "Money($0.000003)"
+    assert repr(Money(3_000_000) // 1_000_000) == "Money($0.000003)"
 
 
 def test_a_multiple_is_rounded_to_a_micro_dollar() -> None:

@@ -27,8 +27,8 @@ class Money(int):
 
     ``Money(29_100)`` takes micro-dollars, ``Money.from_usd("0.0291")`` takes dollars. Compared and
     added, it's the number of micro-dollars; a sum, a difference and a multiple of money are money.
-    Money divided by money is a plain number. It's printed and formatted in dollars. Money divided
-    by a million is refused: it would still be money, where ``usd`` is meant.
+    Money divided by money is a plain number, and by a number it's still money: dollars are ``usd``.
+    It's printed and formatted in dollars.
 
     >>> Money(29_100), Money.from_usd("5"), Money.from_usd("0.25") * 3
     (Money($0.0291), Money($5.00), Money($0.75))
@@ -89,7 +89,6 @@ class Money(int):
     def __truediv__(self, other: float | Decimal, /) -> Money | float:
         if isinstance(other, Money):
             return int(self) / int(other)
-        _refuse_conversion(other)
         return _rounded(Decimal(int(self)) / _factor(other))
 
     @overload
@@ -99,7 +98,6 @@ class Money(int):
     def __floordiv__(self, other: int, /) -> int:
         if isinstance(other, Money):
             return int(self) // int(other)
-        _refuse_conversion(other)
         return Money(int(self) // other)
 
     def __mod__(self, other: int, /) -> Money:
@@ -225,13 +223,6 @@ def _micro_dollars(amount: object) -> int:
     if not isinstance(amount, int):
         raise TypeError(f"money and {amount!r:.40} can't be added: write Money.from_usd('5')")
     return int(amount)
-
-
-def _refuse_conversion(divisor: float | Decimal) -> None:
-    """Refuse to divide money by a million: a micro-dollar is its smallest part, so only a wrong
-    conversion to dollars looks like that."""
-    if divisor == DOLLAR:
-        raise TypeError("money / 1_000_000 is a millionth of it: for dollars, write money.usd")
 
 
 def _factor(factor: object) -> Decimal:

@@ -176,7 +176,9 @@ def _is_set_ahead(workspace: HookWorkspace) -> bool:
 def _uptime() -> float | None:
     """Return how long the machine has run, its sleep included; None where no clock counts that: a
     guest of Windows sleeps without one."""
-    if not hasattr(time, "CLOCK_BOOTTIME") or "microsoft" in os.uname().release.lower():
+    if not hasattr(time, "CLOCK_BOOTTIME") or not hasattr(os, "uname"):
+        return None
+    if "microsoft" in os.uname().release.lower():
         return None
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 

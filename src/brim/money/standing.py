@@ -84,7 +84,7 @@ class LimitStanding:
         """How much of the limit is spent; a limit of nothing is spent."""
         if not self.amount:
             return 1.0
-        return self.spent / self.amount
+        return int(self.spent) / int(self.amount)  # both may be money, and the share is none
 
     @property
     def level(self) -> str:

@@ -5,7 +5,8 @@ words of each language mean them. Some that are easily mixed up:
 
 - ``ASKING`` is a word such as *ask* or *approve* alone. ``ASK`` is that a person wants to be asked
   first, ``UNASKED`` what mustn't be done without, ``PERMITTED`` what may be done once they agree.
-- ``NEG`` is *not* or *never*, ``BAN`` what forbids without it: *avoid*; ``BAD`` is a reason: *slow*.
+- ``NEG`` is *not* or *never*, ``BAN`` what forbids without it: *avoid*; ``BAD`` is a reason:
+  *slow*.
 - ``LEAVE`` is *leave* or *keep*: left to a person it forbids, left as it is it protects.
 - ``LIGHT`` says nothing by itself: *please*, *anymore*.
 """
