@@ -233,6 +233,15 @@ def test_a_mistake_in_the_settings_hides_nothing_that_happened(
     assert ran.err.count("Correct that line in an editor") == 1
 
 
+def test_nothing_is_taught_while_the_settings_cannot_be_read(brim: Brim) -> None:
+    assert brim("learn", "--user", "Use tabs").code == 0
+    before = (brim.home / ".brim" / "rules.toml").read_text()
+    brim.configure(user="mode: [auto\n")
+    assert brim("learn", "--user", "Never use spaces").code == 2
+    assert brim("rules", "edit", "use-tabs", "--block", "foo bar", "--yes").code == 2
+    assert (brim.home / ".brim" / "rules.toml").read_text() == before
+
+
 def test_set_refuses_a_broken_file_and_leaves_it(brim: Brim) -> None:
     brim.configure(user="mode: [auto\n")
     ran = brim("config", "set", "mode", "exact")

@@ -3,6 +3,7 @@ lifts a user's."""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sqlite3
@@ -429,6 +430,15 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
     ):
         assert not agent.tool("Write", file_path=str(agent.project / name)).deny, name
     assert not agent.tool("Read", file_path=str(home / ".brim" / "config.yaml")).deny
+
+
+def test_no_agent_writes_settings_that_switch_hooks_off(agent: Agent) -> None:
+    for name in ("settings.json", "settings.local.json"):
+        path = str(agent.project / ".claude" / name)
+        for off in ({"env": {"BRIM_DISABLE": "1"}}, {"disableAllHooks": True}):
+            assert agent.tool("Write", file_path=path, content=json.dumps(off)).deny, off
+        harmless = json.dumps({"env": {"CI": "1"}})
+        assert not agent.tool("Write", file_path=path, content=harmless).deny
 
 
 CHANGES = """

@@ -54,6 +54,15 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_an_emptied_file_lifts_nothing(project: Project, text: str) -> None:
+    project.write(text)
+    assert sorted(project.rules()) == ["push", "uv"]
+    assert project.decide().news == (
+        "rules.toml is empty: its 2 rules go on applying. To write it again: brim rules restore",
+    )
+
+
 def test_nothing_of_a_project_applies_before_it_was_accepted(tmp_path: Path) -> None:
     project = Project(tmp_path / "shop", tmp_path / "home")
     project.write(UV)

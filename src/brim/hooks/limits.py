@@ -222,7 +222,7 @@ def hold_compaction(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def note_limits(call: HookCall, workspace: HookWorkspace, kind: str) -> Answer:
     """Warn once at 80% of a limit, and say once that it's reached; *kind* is a start or a stop."""
-    answer = ask(call, workspace)
+    answer = ask(call, workspace, looks_ahead=True)
     lines = [words.problem_told(problem) for problem in answer.problems]
     for standing in answer.standing:
         action = decide(LimitMoment(kind), standing.level)

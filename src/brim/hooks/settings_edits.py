@@ -13,8 +13,8 @@ _LARGEST = 1 << 20
 _OFF = "disableAllHooks"
 _TEXTS = ("content", "new_string", "edits")
 """What a call has that says what it writes."""
-_ABOUT_BRIM = ("brim", _OFF, "journal.jsonl")
-"""What no agent writes into settings: its hooks run without being asked about."""
+_ABOUT_BRIM = ("brim", _OFF.lower(), "journal.jsonl")
+"""What no agent writes into settings, in any case: its hooks run without being asked about."""
 
 
 def leaves_hooks(path: str, tool: ToolCall | None, *, is_users: bool = False) -> bool:
@@ -31,7 +31,7 @@ def leaves_hooks(path: str, tool: ToolCall | None, *, is_users: bool = False) ->
             return False  # a patch
         after = _edited(before, tool.input)
     if "brim" not in before and not is_users:
-        return not any(word in after for word in _ABOUT_BRIM)
+        return not any(word in after.lower() for word in _ABOUT_BRIM)
     return _hooks_in(before) is not None and _hooks_in(before) == _hooks_in(after)
 
 
@@ -72,4 +72,16 @@ def _hooks_in(text: str) -> list[object] | None:
         return None
     if not isinstance(settings, dict):
         return None
-    return [settings.get("hooks"), settings.get("hooksConfig"), settings.get(_OFF)]
+    return [
+        settings.get("hooks"),
+        settings.get("hooksConfig"),
+        settings.get(_OFF),
+        _own_variables(settings.get("env")),
+    ]
+
+
+def _own_variables(variables: object) -> dict[str, object]:
+    """Return the variables of brim that settings give to hooks."""
+    if not isinstance(variables, dict):
+        return {}
+    return {name: value for name, value in variables.items() if name.startswith("BRIM")}

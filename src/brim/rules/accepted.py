@@ -166,9 +166,12 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> R
     """Return which rules of a project's file apply.
 
     A rule applies if its content was accepted. Else it waits, and the accepted wording of that name
-    holds. A rule that was removed holds while it blocks something, until the user agrees.
+    holds. A rule that was removed holds while it blocks something, until the user agrees. All hold
+    if the file is gone, empty or can't be read.
     """
     accepted = acceptance.wording
+    if not content.problem and not content.text.strip():
+        content = FileContent(problem=EMPTY)
     if content.problem:
         if not accepted.rules:
             return RulesDecision(())

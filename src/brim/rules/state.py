@@ -312,6 +312,9 @@ class RulesState:
             raise StoreError(f"{self.path}: isn't a file of brim's", "refused")
         if not os.path.isdir(os.path.dirname(self.path)):
             raise StoreError(f"{self.path}: brim isn't set up here", "missing")
+        if not os.path.exists(self.path):
+            with suppress(OSError):
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's are 0644
         database = sqlite3.connect(self.path, isolation_level=None, timeout=self._patience)
         try:
             # A crash of the machine may cost this file, and nothing waits for the disk.

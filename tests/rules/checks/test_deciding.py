@@ -351,6 +351,15 @@ def test_a_commit_waits_for_the_tests() -> None:
     assert fulfilled_needs(check, shell("uv run pytest -q")) == (0,)
 
 
+@pytest.mark.parametrize("option", ["--check", "--diff", "--help"])
+def test_a_formatter_that_changes_nothing_has_not_formatted(option: str) -> None:
+    check = check_of("Run ruff format before you finish")
+    assert fulfilled_needs(check, shell("ruff format .")) == (0,)
+    assert fulfilled_needs(check, shell(f"ruff format {option} .")) == ()
+    only_checked = check_of("Run `ruff format --check` before you finish")
+    assert fulfilled_needs(only_checked, shell("ruff format --check .")) == (0,)
+
+
 def test_what_cannot_be_read_breaks_nothing() -> None:
     for _, check in CHECKS:
         assert breach_of(check, shell("git push --force 'origin")) is None

@@ -123,8 +123,9 @@ def learn(options: Namespace) -> int:
     replaces = []
     for name in options.replaces:
         replaces.append(book.own(name))
+    limits = DeliveryLimits.of(workspace.config)  # a mistake there is said before anything changes
     learned = book.learn(place, _fields(options, text, blocks), replaces=replaces)
-    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    forecast = outlook(book.open_index(), limits)
     emit(
         _object(learned, forecast, workspace), _view(learned, forecast, workspace), options.as_json
     )
@@ -309,6 +310,7 @@ def edit(options: Namespace) -> int:
     last_stop = RuleHistory(book, now=workspace.now).last_stop(old)
     if last_stop is not None:
         note(printable(f"last call: {stop_line(last_stop)}"))
+    limits = DeliveryLimits.of(workspace.config)  # a mistake there is said before anything changes
     fields = _edited_fields(options)
     if fields:
         if not is_meant(_new_blocks(options, old), yes=options.yes):
@@ -323,7 +325,7 @@ def edit(options: Namespace) -> int:
         if not is_meant(sorted(new_blocks), yes=options.yes):
             return 1
         entry = book.rewrite(old, paragraph)
-    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    forecast = outlook(book.open_index(), limits)
     is_changed = entry.rule.digest != old.rule.digest or entry.name != old.name
     title = f"{printable(entry.name)} is as it was"
     if is_changed:

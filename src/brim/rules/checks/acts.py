@@ -30,7 +30,7 @@ ABOUT_VERBS = (
 )
 """What a sentence with such a verb may say, also around it."""
 _ACTS_IN_WORDS = {
-    EDIT: "changes to",
+    EDIT: "edits of",
     EXISTING: "changes to",
     CREATE: "new files in",
     DELETE: "deleting",
@@ -69,9 +69,11 @@ def acts_in_words(acts: Iterable[str], object_name: str) -> str:
     ('changes to files in legacy/', 'reading and git add of .env')
     """
     remaining = list(acts)
+    words: dict[str, None] = {}
     if EDIT in remaining and DELETE in remaining:
-        remaining.remove(DELETE)  # to delete is to change
-    words = dict.fromkeys([_ACTS_IN_WORDS[act] for act in remaining])
+        remaining = [act for act in remaining if act not in (EDIT, DELETE)]
+        words["changes to"] = None
+    words |= dict.fromkeys([_ACTS_IN_WORDS[act] for act in remaining])
     if object_name.endswith("/") and "new files in" not in words:
         object_name = f"files in {object_name}"
     return f"{' and '.join(words)} {object_name}"

@@ -25,6 +25,8 @@ OUTPUT = "output"
 """What a call does that writes a whole file, which may be there or not: by itself, or with the
 output of a program."""
 
+ONLY_CHECKING = ("--check", "--diff", "--collect-only")
+"""Options with which a command changes and runs nothing."""
 TURN_END = "done"
 """The moment at the end of a turn."""
 

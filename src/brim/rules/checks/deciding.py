@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from brim.rules.blocks import pattern_words, refused_tool, runs
 from brim.rules.checks.call import CallPlace, CheckedCall
-from brim.rules.checks.check import CREATE, DELETE, EDIT, TURN_END, Breach, RuleCheck
+from brim.rules.checks.check import CREATE, DELETE, EDIT, ONLY_CHECKING, TURN_END, Breach, RuleCheck
 from brim.rules.checks.invocation import Invocation, canonical_words
 from brim.rules.checks.matching import is_called
 from brim.rules.checks.packages import added_package
@@ -28,6 +28,8 @@ __all__ = [
 
 _HARMLESS = frozenset(("--version", "--help", "--dry-run"))
 """Options with which a command only says something."""
+_UNDONE = frozenset((*_HARMLESS, *ONLY_CHECKING))
+"""Options with which a command doesn't do what it's needed for, if the need doesn't name them."""
 _SAYING = {
     "git tag": "-l --list -n --contains --points-at --merged --sort",
     "git branch": "-l --list -a --all -r -v -vv --show-current --contains --merged --no-merged",
@@ -78,8 +80,11 @@ def fulfilled_needs(check: RuleCheck, pending: CheckedCall) -> tuple[int, ...]:
     places: list[int] = []
     for place, need in enumerate(check.needs):
         patterns = need.split(" / ")
-        if any(_is_any_called(patterns, invocation) for invocation in pending.invocations):
-            places.append(place)
+        undone = _UNDONE.difference(" ".join(patterns).split())
+        for invocation in pending.invocations:
+            if undone.isdisjoint(invocation.options) and _is_any_called(patterns, invocation):
+                places.append(place)
+                break
     return tuple(places)
 
 

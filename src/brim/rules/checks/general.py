@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from brim.rules.checks.acts import ABOUT_VERBS, acts_in_words, acts_of_verbs
-from brim.rules.checks.check import CREATE, EDIT, EXISTING, RuleCheck
+from brim.rules.checks.check import CREATE, EDIT, EXISTING, ONLY_CHECKING, RuleCheck
 from brim.rules.checks.invocation import program_name
 from brim.rules.checks.managers import check_against, is_manager, siblings
 from brim.rules.checks.names import globs_of
@@ -238,10 +238,13 @@ def _acts_on_path(statement: Statement) -> tuple[str, ...]:
 
 
 def _without_details(command: str) -> str:
-    """Return *command* up to its first option or path: it may be run for another file.
+    """Return *command* up to its first option or path: it may be run for another file. That it only
+    checks stays.
 
     >>> _without_details("prettier --write ."), _without_details("go test ./...")
     ('prettier', 'go test')
+    >>> _without_details("ruff format --check src")
+    'ruff format --check'
     """
     program, *arguments = command.split()
     words = [program]
@@ -249,6 +252,7 @@ def _without_details(command: str) -> str:
         if argument.startswith(("-", ".")) or "/" in argument:
             break
         words.append(argument)
+    words += [argument for argument in arguments if argument in ONLY_CHECKING]
     return " ".join(words)
 
 
