@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from brim.cli.output import home_path, paint, symbols
+from brim.cli.output import home_path, paint, symbols, wrapped
 from brim.cli.tables import heading, table
 from brim.figures import clock
 from brim.money.amounts import in_unit
@@ -39,10 +39,10 @@ def limits_view(
         rows.append(["", names[limit.project], limit.text, "", "", "", ""])
     parts = [heading(table(rows, right=(3, 4), optional=(5, 6, 4)))]
     if any(standing.set_aside and not standing.is_stopped for standing in standings):
-        parts.append(KEPT)
+        parts.append(wrapped(KEPT))
     for standing in standings:
         if standing.is_stopped:
-            parts.append(stopped_sentence(standing))
+            parts.append(wrapped(stopped_sentence(standing)))
     for standing, forecast in zip(standings, forecasts, strict=True):
         if forecast is not None and not standing.is_stopped:
             words = ", ".join(filter(None, [str(forecast), forecast.earliest_words]))
