@@ -242,7 +242,8 @@ def measure(
         write_transcript(folder / f"{session}.jsonl", session)
         bare, _ = timed([python, "-I", "-c", "pass"], environ)
         taken[BARE] += [bare] if round else []
-        for event in ("SessionStart", "UserPromptSubmit"):
+        # By then the transcript is read: its first reading is in the row of the first end of a turn.
+        for event in ("SessionStart", *["UserPromptSubmit"] * MOST_STOPS):
             call(event, session)
         call("PreToolUse", session, FULL if round else "")
         call("PostToolUse", session)
