@@ -265,7 +265,7 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 MOST_ENTERED = {
     "SessionStart": 52,
     "UserPromptSubmit": 65,
-    "PreToolUse": 67,
+    "PreToolUse": 68,
     "PostToolUse": 22,
     "Stop": 59,
 }
