@@ -77,7 +77,7 @@ def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Ag
     with opened(claude) as terminal:
         terminal.wait_for("window 1,000,000")
         terminal.enter("Say hello.")
-        terminal.wait_for("Go on once: brim limit +10%")
+        terminal.wait_for("Go on: brim limit raise")  # +200% of two cents isn't enough
 
 
 def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
