@@ -313,7 +313,7 @@ class RulesState:
         if not os.path.isdir(os.path.dirname(self.path)):
             raise StoreError(f"{self.path}: brim isn't set up here", "missing")
         if not os.path.exists(self.path):
-            with suppress(OSError):
+            with suppress(OSError):  # on a read-only disk, SQLite says it
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's are 0644
         database = sqlite3.connect(self.path, isolation_level=None, timeout=self._patience)
         try:
